@@ -1,6 +1,6 @@
-/* ddb_poll.c - the code that only DynamoDB Streams needs. Four things differ from Kinesis: a table leads
- * to its stream, a page does not list the children of an ended shard, a listing can be incomplete, and not
- * every server can start to read at a time. */
+/* ddb_poll.c - the code that only DynamoDB Streams needs. Four things differ from Kinesis: a table must be
+ * asked for its stream, a page does not list the children of an ended shard, a listing can be incomplete, and
+ * not every server can begin to read at a given time. */
 #include "source/ddb_poll.h"
 
 #include "aws/limits.h"
@@ -14,15 +14,15 @@
  * CHILDREN_TRIES times, after 0.25, 0.5 and 1 s. */
 #define CHILDREN_TRIES 3u
 #define CHILDREN_WAIT_US 250000u
-/* How many shards may ask for their children at the same time. The process limits the rate of these calls,
- * and the calls for the pages of a listing would wait for them. */
+/* At most this many shards ask for their children at the same time. The process limits the rate of these
+ * calls, and calls for the pages of a listing would have to wait behind them. */
 #define CHILDREN_CALLS_MAX 10u
-/* How many iterators made for a time are remembered until a GetRecords has used one. Core asks for few
- * iterators at once. So this limit is reached only if a user seeks to times again and again without
- * reading. */
+/* At most this many iterators that were made for a time are remembered until a GetRecords has used them. Core
+ * asks for few iterators at once, so only a user who seeks to times again and again without reading reaches
+ * this limit. */
 #define UNPROVEN_MAX 4096u
 
-/* Whether the server can start to read at a time:
+/* Whether the server can make an iterator that begins at a given time ("times"):
  *
  *   UNTRIED --> ASKED --> GIVEN --> SERVED     GetRecords with an iterator made for a time gave a page
  *      ^          |         |
@@ -35,14 +35,15 @@ typedef struct ddb_poll {
   /* what the user gave: the name or ARN of a table, or the ARN of a stream */
   enum { BY_NAME, BY_ARN, BY_STREAM } named;
   uint32_t asking_n; /* how many shards are asking for their children now */
-  /* 1: the server can't list the children of one shard: it ignores or refuses the filter */
+  /* 1: the server can't list the children of one shard, because it ignores or refuses the filter */
   uint8_t unfiltered;
   times_state times;
-  slp_request *trial; /* ASKED: the first request for a time; its answer decides `times` */
-  /* GIVEN, ABSENT: iterators made for a time that have not given a page yet. Each owned text is key and
-   * value. */
+  slp_request *trial; /* in ASKED: the first request for an iterator at a time; its answer decides `times` */
+  /* In GIVEN, ABSENT: iterators made for a time that have not given a page yet. Each is an owned text, both
+   * key and value. */
   slp_map unproven;
-  slp_list held; /* ASKED: the later requests for a time, which wait until `trial` is answered */
+  /* in ASKED: later requests for an iterator at a time, which wait until `trial` is answered */
+  slp_list held;
 } ddb_poll;
 
 static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
@@ -52,8 +53,8 @@ static ddb_poll *ddb_of(slp_poll *p) { return SLP_OWNER(p, ddb_poll, poll); }
 static const char part[] = "/stream/";
 static int is_stream_arn(const char *arn) { return strstr(arn, part) != NULL; }
 
-/* Returns the ARN of the table, so that a description leads to the latest stream of the table. Returns ""
- * if the user gave the name of a table, and the stream's ARN if the user gave that. */
+/* Returns what to describe to find the latest stream: the ARN of the table, or "" if the user gave only its
+ * name. If the user gave the ARN of a stream, returns that. */
 static slp_str latest(const slp_poll *p) {
   const char *end = strstr(p->arn, part);
   switch (((const ddb_poll *)p)->named) { /* p is the first member of ddb_poll */
@@ -78,15 +79,15 @@ static slp_list_after list_waits(const slp_poll *p) {
 }
 
 /* ---- listings ---------------------------------------------------------------------------------------- */
-/* Returns 1 if the listing should continue with the page's token, which is the id of a shard. A server
- * that does not know the token (moto) sends the first page again. So a page with shards but without new
- * ids ends the listing. A page without shards does not end it. */
+/* Returns 1 if the listing should continue with the page's token, which is the id of a shard. news: how many
+ * ids of the page are new. A server that does not know the token (moto) sends the first page again, so a page
+ * with shards but without new ids ends the listing. A page without shards does not end it. */
 static int list_goes_on(const slp_op_list_shards *page, size_t news) {
   return news > 0 || page->shards_n == 0;
 }
 
 static void close_shard(slp_shard_desc *d) {
-  /* "": the shard is closed, but its last sequence number is not known */
+  /* "" says that the shard is closed, but its last sequence number is not known */
   if (d && !d->seq_end.p) d->seq_end = SLP_STR("");
 }
 
@@ -127,7 +128,7 @@ static void move_times(ddb_poll *v, times_state to) {
   v->poll.s.finds_seconds = to != TIMES_ABSENT;
 }
 
-/* Called before the call for an iterator is sent. Returns 1 if the request waits until the trial is
+/* Called before the call for an iterator is sent. Returns 1 if the request must wait until the trial is
  * answered. */
 static int hold(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
@@ -146,9 +147,9 @@ static int hold(slp_request *q) {
   return 0;
 }
 
-/* Chooses another position after a refusal. A server refuses a time in the future with
- * ValidationException, and an iterator type that it does not know with the same error. So a moment ago is
- * tried first, and then the oldest record. */
+/* Called when the server refused a position: sets another one. A server refuses a time in the future with
+ * ValidationException, and also an iterator type that it does not know. So a moment ago is tried first, and
+ * then the oldest record. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME || strcmp(it->op.fail.aws_code, "ValidationException") != 0) return 0;
@@ -156,8 +157,8 @@ static int other_place(slp_request *q) {
   return 1;
 }
 
-/* Returns what the trial's answer says about times. TIMES_UNTRIED: it says nothing, because the server
- * refused the oldest record too, or there was no answer. */
+/* Returns what the trial's answer says about times. TIMES_UNTRIED: nothing, because the server refused the
+ * oldest record too, or there was no answer. */
 static times_state answer_of(const slp_request *q) {
   const slp_op_iterator *it = &q->op.iterator;
   if (q->out || it->op.fail.class != SLP_FINE) return TIMES_UNTRIED;
@@ -174,16 +175,16 @@ static void forget_all(ddb_poll *v) {
   for (char *text; (text = slp_map_each(&v->unproven, &at)) != NULL;) forget(v, slp_str_of(text));
 }
 
-/* Remembers that the request's iterator was made for a time. If there is no memory, the request fails, and
- * core repeats it. Otherwise core would repeat GetRecords with this iterator for ever if the server can't
- * use it. */
+/* Remembers that the request's iterator was made for a time. Without memory the request fails, and core
+ * repeats it. Otherwise, if the server can't use the iterator, core would repeat GetRecords with it for
+ * ever. */
 static void remember(ddb_poll *v, slp_request *q) {
   slp_mem *mem = v->poll.h->mem;
   const slp_op_iterator *it = &q->op.iterator;
   slp_str text = slp_buf_str(&it->iterator);
   if (q->out || it->op.fail.class != SLP_FINE) return;
   forget(v, text);
-  /* ABSENT: the call for this iterator was sent before times were known to be ABSENT. */
+  /* ABSENT: this iterator was asked for before it was known that the server has no times */
   int unproven = v->times == TIMES_GIVEN || v->times == TIMES_ABSENT;
   if (it->kind != SLP_ITER_AT_TIME || !unproven || v->unproven.live >= UNPROVEN_MAX) return;
   char *copy = slp_strdup(mem, text);
@@ -192,8 +193,8 @@ static void remember(ddb_poll *v, slp_request *q) {
   slp_fail_set(&q->rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
 }
 
-/* Called when a request for an iterator was answered or cancelled. When the trial is over, the requests
- * that wait for it continue. */
+/* Called when a request for an iterator was answered or cancelled. If it was the trial, the requests that
+ * wait for it continue. */
 static void locate_over(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   if (q->more) {
@@ -245,7 +246,7 @@ static void closing(slp_poll *p) {
  * shards that wait. */
 static int a_listing_is_cheaper(const ddb_poll *v) {
   uint32_t pages = (uint32_t)slp_min_u64(v->poll.last_pages_n ? v->poll.last_pages_n : 1, CHILDREN_CALLS_MAX);
-  /* no listing is complete yet, and the one in progress may still find the children */
+  /* no listing is complete yet, and the one in progress may find the children */
   int lists_first = !v->poll.last && v->poll.lists_n;
   return v->unfiltered || lists_first || v->asking_n >= pages;
 }
@@ -254,9 +255,9 @@ static void ask_children(slp_request *q);
 
 static void on_later(slp_timer *t) { ask_children(SLP_OWNER(t, slp_request, timer)); }
 
-/* Sets a timer to ask for the children again. Returns 0 if core should get the page without children. A
- * shard that has ended has a child unless the stream was disabled, but DynamoDB may list the child a
- * moment late. If core made a listing without the child, core would take this for the end of the stream. */
+/* Sets a timer to ask for the children again. Returns 0 if core should get the page without children. A shard
+ * that has ended has a child, unless the stream was disabled, but DynamoDB may list the child late. If core
+ * made a listing without the child, it would take this for the end of the stream. */
 static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   slp_host *h = q->poll->h;
   if (l->stream_ended || q->restarts == CHILDREN_TRIES) return 0;
@@ -264,8 +265,8 @@ static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   return slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait)) == 0;
 }
 
-/* Handles the answer of ask_children. If there are no children, core gets the page without any and makes a
- * listing. */
+/* Handles the answer of ask_children. If it shows no children, core gets the page without children and makes
+ * a listing. */
 static void on_children(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_op_list_shards *l = &q->op.list;
@@ -311,7 +312,7 @@ static void fetched(slp_request *q) {
     slp_request_answer(q);
     return;
   }
-  /* `list` and the finished GetRecords share the memory of the union q->op */
+  /* the finished GetRecords is not needed any more; `list` uses the same memory, in the union q->op */
   slp_op_list_init(&q->op.list, q->poll->h->mem);
   q->more = 1;
   v->asking_n++;

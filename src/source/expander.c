@@ -1,8 +1,9 @@
-/* expander.c - runs the parser of aggregates (codec/kpl.c) in slices, one in each turn of the event queue. */
+/* expander.c - takes the records of aggregates apart (codec/kpl.c), in slices, one in each turn of the event
+ * queue. */
 #include "source/expander.h"
 
-/* The limits of a slice. A slice takes about 150 us for MD5 sums, and half of that for everything else.
- * Larger slices would hold up the event loop. */
+/* The limits of one slice. It takes about 150 us for MD5 sums, and half of that for everything else. Larger
+ * slices would hold up the event loop. */
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 2048u
 

@@ -1,4 +1,5 @@
-/* expander.h - expands the aggregated records of a page, one slice in each turn of the event queue. */
+/* expander.h - takes the aggregated records of a page apart (expands them), one slice in each turn of the
+ * event queue. */
 #ifndef SLP_SOURCE_EXPANDER_H
 #define SLP_SOURCE_EXPANDER_H
 
@@ -7,10 +8,10 @@
 
 typedef struct slp_expander slp_expander;
 struct slp_expander {
-  slp_list link; /* for the owner, who may keep idle expanders in a list */
+  slp_list link; /* for the owner of the expander, who may keep idle ones in a list */
   void *arg;     /* for the owner's use */
-  /* Called from the event queue when the page is done; never called after slp_expander_stop. `verdict` is
-   * 0, or SLP_ENOMEM, in which case the page is unchanged. */
+  /* Called from the event queue when the page is expanded; never called after slp_expander_stop. verdict: 0,
+   * or SLP_ENOMEM; then the page is unchanged. */
   void (*on_done)(slp_expander *x, int verdict);
   /* Private members. */
   slp_host *h;
@@ -19,11 +20,11 @@ struct slp_expander {
   slp_event slice;
 };
 
-/* for many pages, one at a time; returns NULL if there is no memory */
+/* Returns an expander, which can be used for many pages, one after the other. NULL: no memory. */
 slp_expander *slp_expander_new(slp_host *h);
 void slp_expander_free(slp_expander *x);
-/* Expands the aggregates of `page`, which the expander owns until on_done. `range` is the range of hash
- * keys of the shard, and is copied. It is NULL if the range is not known. */
+/* Begins to expand the aggregates of `page`, which the expander owns until on_done. range: the range of hash
+ * keys of the shard, which is copied; NULL: it is not known. */
 void slp_expander_begin(slp_expander *x, slp_page *page, const slp_hash_range *range);
 /* Stops the expansion: on_done will not be called, and the page is unchanged. May be called when nothing
  * is being expanded. */

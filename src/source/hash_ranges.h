@@ -10,17 +10,17 @@
 
 typedef struct slp_hash_ranges {
   slp_mem *mem;
-  slp_map children; /* shard id -> range, for children that the newest listing does not contain yet */
+  slp_map children; /* the range of each child that the newest listing does not have yet, by shard id */
 } slp_hash_ranges;
 
 void slp_hash_ranges_init(slp_hash_ranges *r, slp_mem *mem);
 void slp_hash_ranges_free(slp_hash_ranges *r);
-/* Remembers the ranges in the page's ChildShards. If there is no memory, such a range stays unknown. */
+/* Remembers the ranges in the page's ChildShards. Without memory, such a range stays unknown. */
 void slp_hash_ranges_learn(slp_hash_ranges *r, const slp_page *page);
 /* Forgets the remembered ranges of all shards that the new listing `l` contains. */
 void slp_hash_ranges_listed(slp_hash_ranges *r, slp_listing *l);
-/* Returns 1 and the range of the shard in *ret, or 0 if the range is not known. `l` is the newest listing;
- * NULL if there is none. */
+/* Returns 1 and the range of the shard in *ret, or 0 if it is not known. l: the newest listing; NULL: there
+ * is none. */
 int slp_hash_ranges_get(const slp_hash_ranges *r, slp_listing *l, slp_str shard, slp_hash_range *ret);
 
 #endif

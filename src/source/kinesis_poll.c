@@ -8,19 +8,20 @@
 
 #include <stdio.h>
 
-/* How many idle expanders are kept for the next pages. A busy stream uses about this many at once, and an
- * expander takes little memory. */
+/* At most this many idle expanders are kept for the next pages. A busy stream uses about as many at once, and
+ * an expander takes little memory. */
 #define IDLE_EXPANDERS_MAX 16u
-/* How long to wait before DescribeStreamSummary is called again after it was denied. An operator may have
- * granted the permission by then. */
+/* After DescribeStreamSummary was denied, it is called again after this time. An operator may have granted
+ * the permission by then. */
 #define DENIED_US (3600u * UINT64_C(1000000))
 
 typedef struct kinesis_poll {
   slp_poll p; /* must be the first member: freeing p frees the whole block */
   int expand; /* 1: aggregates are expanded */
   uint8_t described;
-  uint8_t undescribed_told; /* 1: a failed description was reported, and none has succeeded since */
-  /* a listing makes no description before this time; 0: the next listing makes one */
+  /* 1: a failed description was reported to the user, and none has succeeded since */
+  uint8_t undescribed_told;
+  /* before this time a listing needs no description; 0: the next listing needs one */
   uint64_t describe_us;
   slp_hash_ranges ranges;
   slp_list idle; /* expanders kept for reuse */
@@ -42,8 +43,9 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   if (p->s.news == SLP_NEWS_NONE) p->s.told[0] = 0;
 }
 
-/* The description says whether a record's hash key decides on its shard at all (`placement`). So the first
- * listing waits for a description, but continues without it if the call is denied. */
+/* Returns whether the first listing waits for a description of the stream. The description says whether a
+ * record's hash key decides on its shard at all (`placement`). If the call is denied, the listing continues
+ * without it. */
 static slp_list_after list_waits(const slp_poll *p) {
   const kinesis_poll *k = (const kinesis_poll *)p; /* p is the first member of kinesis_poll */
   return k->described || slp_now_us(p->h) < k->describe_us ? SLP_LIST_AT_ONCE : SLP_LIST_WANTS;
@@ -59,15 +61,16 @@ static void undescribed(slp_poll *p, const slp_fail *f) {
   snprintf(p->s.told, sizeof p->s.told, "whether keys decide on shards is not known: %.300s", f->message);
 }
 
-/* Chooses another position after a refusal. Kinesis refuses a time that is in the future by its own clock,
- * with InvalidArgumentException. For any other position, that error is a mistake of the caller. */
+/* Called when the service refused a position: sets another one. Kinesis refuses a time that is in the future
+ * by its own clock with InvalidArgumentException. For any other position, that error is a mistake of the
+ * caller. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME) return 0;
   if (strcmp(it->op.fail.aws_code, "InvalidArgumentException") != 0) return 0;
   if (!q->earlier) return slp_request_earlier(q, 1);
-  /* The time was already replaced by a moment ago, but our clock is ahead of Kinesis' clock: start at the
-   * oldest record. */
+  /* The time was replaced by a moment ago already, but our clock is ahead of the service's clock: begins at
+   * the oldest record instead. */
   it->kind = SLP_ITER_OLDEST;
   return 1;
 }
@@ -96,8 +99,8 @@ static void give_expander_back(slp_request *q) {
   if (x) give_back(kinesis_of(q->poll), x);
 }
 
-/* Starts to expand the aggregates of `page`. Returns 0 if there is nothing to expand, or SLP_ENOMEM.
- * Returns SLP_MORE if on_done will be called, with the expander in *ret. */
+/* Begins to expand the aggregates of `page`. Returns 0 if there are none, SLP_ENOMEM, or SLP_MORE if on_done
+ * will be called; *ret is then the expander. */
 static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander **ret,
                   void (*on_done)(slp_expander *x, int verdict), void *arg) {
   slp_hash_range range;
@@ -108,9 +111,9 @@ static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander *
   *ret = x;
   x->arg = arg;
   x->on_done = on_done;
-  /* The expander drops records of an aggregate whose keys are outside `range`, since they belong to
-   * another shard. If the stream distributes records without regard to keys, no range is given, so that no
-   * record is dropped. */
+  /* The expander drops records of an aggregate whose keys are outside `range`, because they belong to another
+   * shard. If the stream distributes records without regard to their keys, it gets no range, and drops
+   * none. */
   int known =
       k->p.placement != SLOOP_PLACED_ANYWHERE && slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
   slp_expander_begin(x, page, known ? &range : NULL);

@@ -14,12 +14,12 @@
 int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream,
                          sloop_aggregates_t aggregates);
 
-/* Expands the aggregates of a page that another source (push.c) has read from the same stream, if the
- * option `aggregates` asks for that. Returns 0 if there is nothing to expand, and SLP_ENOMEM if there is
- * no memory. Returns SLP_MORE if on_done will be called, with the expander in *ret. */
+/* Expands the aggregates of a page that another source (push.c) has read from the same stream, if the option
+ * `aggregates` asks for it. Returns 0 if there are none, SLP_ENOMEM, or SLP_MORE if on_done will be called;
+ * *ret is then the expander. */
 int slp_kinesis_poll_expand(slp_source *poll, slp_page *page, slp_str shard, slp_expander **ret,
                             void (*on_done)(slp_expander *x, int verdict), void *arg);
-/* Gives the expander back. Must be called in on_done, or before on_done to stop the expansion. */
+/* Gives the expander back. Must be called in on_done; if called before, it stops the expansion. */
 void slp_kinesis_poll_expanded(slp_source *poll, slp_expander *x);
 
 #endif

@@ -9,17 +9,17 @@
 
 typedef struct slp_later {
   slp_host *h;
-  slp_src_req *first; /* the requests that wait; linked by rq->impl, newest first */
+  slp_src_req *first; /* the requests that wait to be answered, newest first, linked by rq->impl */
   slp_event ev;
 } slp_later;
 
 void slp_later_init(slp_later *l, slp_host *h);
-/* Makes rq->on_done run in a later turn. The caller has already put the answer into rq. */
+/* Makes rq->on_done run in a later turn. The caller must have put the answer into rq already. */
 void slp_later_add(slp_later *l, slp_src_req *rq);
 /* Returns 1 if rq waits to be answered. */
 int slp_later_has(const slp_later *l, const slp_src_req *rq);
-/* Returns 1 if rq was waiting; its on_done will then not be called. */
+/* If rq waits to be answered, removes it and returns 1: its on_done is not called. Otherwise returns 0. */
 int slp_later_cancel(slp_later *l, slp_src_req *rq);
-void slp_later_end(slp_later *l); /* called at close; no request may be waiting */
+void slp_later_end(slp_later *l); /* to be called at close; no request may be waiting */
 
 #endif

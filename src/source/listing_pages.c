@@ -35,7 +35,7 @@ void slp_listing_free(slp_listing *l) {
   slp_free(l->mem, l);
 }
 
-/* Returns the slot that holds the shard `id`, or the free slot in which it would be stored. */
+/* Returns the slot of the shard `id` in the hash table, or the free slot in which it would be put. */
 static uint32_t *find_slot(const slp_listing *l, slp_str id) {
   size_t i = (size_t)slp_hash(&l->key, id) & (l->slots_n - 1);
   while (l->slots[i] && !slp_str_eq(l->shards[l->slots[i] - 1].id, id)) i = (i + 1) & (l->slots_n - 1);
@@ -61,8 +61,8 @@ static int grow_shards(slp_listing *l) {
   return 0;
 }
 
-/* Reserves n bytes for text in the newest block, or in a new one. Returns 0, SLP_ENOMEM, or SLP_ELIMIT if
- * the listing would exceed SLP_LISTING_BYTES_MAX. */
+/* Reserves n bytes of text in the newest block, or in a new one. Returns 0, SLP_ENOMEM, or SLP_ELIMIT if the
+ * listing would have more than SLP_LISTING_BYTES_MAX. */
 static int room(slp_listing *l, size_t n, char **ret) {
   slp_listing_block *b = l->blocks;
   if (!b || b->cap - b->used < n) {
@@ -89,9 +89,9 @@ static int fill_in(slp_listing *l, slp_str *known, slp_str other) {
   return 0;
 }
 
-/* Merges a second row of the same shard, from another page, into `known`. Either row may be the older one.
- * So each row may lack something that the other one has, such as the end of a shard that was closed
- * between the two pages. */
+/* Adds to `known` what a second row of the same shard, from another page, says. Either row may be the older
+ * one. So each may lack something that the other has, such as the end of a shard that was closed between the
+ * two pages. */
 static int merge_row(slp_listing *l, slp_shard_desc *known, const slp_shard_desc *other) {
   int r = fill_in(l, &known->parent, other->parent);
   if (!r) r = fill_in(l, &known->adjacent_parent, other->adjacent_parent);
@@ -113,7 +113,7 @@ static int add(slp_listing *l, const slp_shard_desc *row) {
   if (r) return r;
   slp_shard_desc *known = &l->shards[l->shards_n++];
   *known = slp_desc_copy(&at, row);
-  /* "": the shard is closed, but its last sequence number is not known */
+  /* "" says that the shard is closed, but its last sequence number is not known */
   if (row->seq_end.p && !known->seq_end.p) known->seq_end = SLP_STR("");
   *slot = (uint32_t)l->shards_n;
   return 0;

@@ -1,6 +1,6 @@
-/* poll.c - the part that all polling sources share. It joins pages to complete listings, turns positions
- * into iterators, and passes pages of records to core. It does not interpret pages: core decides what a
- * missing iterator or a list of children means. */
+/* poll.c - the part that all polling sources share: joins pages to complete listings, turns positions into
+ * iterators, and passes pages of records to core. It does not interpret pages: core decides what a missing
+ * iterator or a list of children means. */
 #include "source/poll.h"
 
 #include "aws/limits.h"
@@ -10,8 +10,8 @@
 
 #define LIST_RESTARTS_MAX 5u
 #define IDLE_REQUESTS_MAX 64u
-/* When the service refuses a time, the time may be in the future by the service's clock. Since that clock
- * and ours differ, a time up to this much before now also counts as a future time. */
+/* The service refuses a time in the future by its own clock, which may be behind ours. So if it refuses a
+ * time up to this much before now, that counts as a time in the future too. */
 #define FUTURE_SLACK_MS 2000
 
 static slp_poll *poll_of(slp_source *s) { return SLP_OWNER(s, slp_poll, s); }
@@ -68,7 +68,7 @@ void slp_request_answer(slp_request *q) {
   rq->on_done(rq);
 }
 
-/* Fails a request for which there is no memory. Its on_done runs in a later turn, with SLP_NOMEM. */
+/* Fails a request for which there is no memory: its on_done is called in a later turn, with SLP_NOMEM. */
 static void starve(slp_poll *p, slp_src_req *rq) {
   rq->date_ms = -1;
   slp_fail_clear(&rq->fail);
@@ -168,14 +168,15 @@ static void tell_part(slp_request *q) {
 
 static void on_page_due(slp_timer *t) { send_list(SLP_OWNER(t, slp_request, timer)); }
 
-/* Sends the call for the next page at once, or after the wait that slp_paging_next demands. */
+/* Sends the call for the next page, at once or after the wait that slp_paging_next asks for. news: how many
+ * shards of the last page were new. */
 static void list_on(slp_request *q, size_t news) {
   slp_host *h = q->poll->h;
   slp_str token = q->op.list.ret_next;
   uint64_t wait_us;
   char why[160];
-  /* slp_paging_next fails if a token repeats. DescribeStream may return an empty page with the same token
-   * as before, so the token is compared only if the page has shards. */
+  /* slp_paging_next fails if a token comes twice. DescribeStream may return an empty page with the same token
+   * as before, so only the tokens of pages with shards are compared. */
   slp_str moves = q->op.list.shards_n ? token : (slp_str){NULL, 0};
   int r = slp_paging_next(&q->pages, moves, q->op.list.body.n, news, q->listing->bytes, &wait_us, why);
   slp_buf_clear(&q->token);
@@ -189,7 +190,7 @@ static void list_on(slp_request *q, size_t news) {
     send_list(q);
 }
 
-/* Starts the listing at its first page. Shards from earlier pages are dropped. */
+/* Begins the listing again at its first page, and drops the shards of earlier pages. */
 static void list_anew(slp_request *q) {
   slp_listing_clear(q->listing);
   slp_buf_clear(&q->token);
@@ -203,8 +204,8 @@ static void on_list_page(slp_op *op) {
   slp_op_list_shards *page = &q->op.list;
   q->out = NULL;
   slp_request_outcome(q, op);
-  /* A token of Kinesis lives 300 s. When it has expired, the pages read with it are too old to be joined
-   * with new pages, so the listing starts again. */
+  /* A token of Kinesis lives 300 s. When it has expired, the pages that were read are too old to be joined
+   * with new ones, so the listing begins again. */
   if (op->fail.class == SLP_EXPIRED && page->next_token.n && q->restarts < LIST_RESTARTS_MAX) {
     q->restarts++;
     if (SLP_MUTANT(expired_list_is_whole)) {
@@ -216,7 +217,7 @@ static void on_list_page(slp_op *op) {
     return;
   }
   if (op->fail.class != SLP_FINE) {
-    /* core takes SLP_EXPIRED for an expired iterator, but a listing has no iterator */
+    /* core would take SLP_EXPIRED for an expired iterator, which a listing does not have */
     if (op->fail.class == SLP_EXPIRED) q->rq->fail.class = SLP_TRANSIENT;
     slp_request_answer(q);
     return;
@@ -261,7 +262,8 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   rq->shards_n = 0;
   rq->ended = 0;
   slp_request *q = request_take(p, SLP_ASK_LIST, &rq->rq);
-  /* `describing` stays 1 until q->op.list is initialised, so that request_give_back does not free it */
+  /* `describing` stays 1 until q->op.list is initialised, because request_give_back would free it
+   * otherwise */
   if (q) {
     q->describing = 1;
     q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_page_due};
@@ -300,9 +302,9 @@ static int is_of_a_name(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
 }
 
-/* Returns 1 if the failure is about the sequence number. For a number that no record has, kinesis-mock
- * 0.6.2 returns ResourceNotFoundException, as for a missing stream or shard. Its message then contains the
- * number; a message of Kinesis never does. */
+/* Returns 1 if the service refused the sequence number of `mark`. For a number that no record has,
+ * kinesis-mock 0.6.2 returns ResourceNotFoundException, as for a missing stream or shard. Its message then
+ * has the number in it, which a message of Kinesis never has. */
 static int is_said_of_the_number(const slp_fail *f, const slp_mark *mark) {
   char number[SLP_SEQ_MAX + 1];
   if (f->class != SLP_GONE || !mark->seq_n) return 0;
@@ -312,12 +314,12 @@ static int is_said_of_the_number(const slp_fail *f, const slp_mark *mark) {
   return 0;
 }
 
-/* If the service refuses an iterator at a sequence number, the number does not belong to this shard. The
- * failure then gets the code SLOOP_EPOSITION, so that core does not try again. */
+/* If the service refuses an iterator at a sequence number, the number does not belong to this shard. Gives
+ * the failure the code SLOOP_EPOSITION, so that core does not try again. */
 static void say_position(const slp_src_locate *l, slp_fail *f) {
   char words[sizeof f->message];
   if (l->from.kind != SLP_POSITION_AT && l->from.kind != SLP_POSITION_AFTER) return;
-  if (!f->aws_code[0]) return; /* without an AWS error code, the answer may be from a proxy */
+  if (!f->aws_code[0]) return; /* without an AWS error code, the answer may come from a proxy */
   if (f->class != SLP_REFUSED && !is_said_of_the_number(f, &l->from.mark)) return;
   snprintf(words, sizeof words, "%s", f->message);
   slp_fail_set(f, SLP_REFUSED, SLOOP_EPOSITION, "the service refuses to read from %.*s: %.110s",
@@ -345,9 +347,9 @@ void slp_request_locate(slp_request *q) {
   q->poll->ops->iterator(q->poll->ops, &q->op.iterator);
 }
 
-/* Replaces a refused time by a moment ago. "Latest" would be wrong, because it would skip the records
- * between the refused time and this call. A moment ago skips no record, and core drops those that are too
- * early. If the time is a reading of our own clock (since_us is set), the new time is earlier by as long
+/* Replaces a refused time by a moment ago. The position "latest" would be wrong, because it would skip the
+ * records between the refused time and this call. A moment ago skips no record, and core drops those that are
+ * too early. If the time is a reading of our own clock (since_us is set), the new time is earlier by as long
  * as our clock has run since then. */
 int slp_request_earlier(slp_request *q, int64_t unit_ms) {
   slp_op_iterator *it = &q->op.iterator;
@@ -377,7 +379,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   it->kind = iter_kind(rq->from.kind);
   it->seq = slp_mark_seq(&rq->from.mark);
   it->at_ms = rq->from.at_ms;
-  it->iterator = rq->cursor; /* core's buffer; on_locate gives it back, and so does a cancel */
+  it->iterator = rq->cursor; /* a buffer of core; on_locate gives it back, and so does a cancel */
   if (!p->kind->hold || !p->kind->hold(q)) slp_request_locate(q);
 }
 
@@ -411,7 +413,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   }
   slp_op_records *op = &q->op.records;
   op->op.on_done = on_fetch;
-  op->op.tries_max = 1; /* core repeats the call itself, with a back-off for each shard */
+  op->op.tries_max = 1; /* core repeats the call itself, with waits of its own for each shard */
   op->name = slp_str_of(p->name);
   op->arn = slp_str_of(p->arn);
   op->iterator = rq->cursor;

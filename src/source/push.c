@@ -36,25 +36,26 @@
 
 #include <stdio.h>
 
-/* The service allows one call a second for each consumer and shard. After a call that it accepted, it refuses
- * further calls for five seconds (API reference, SubscribeToShard). */
+/* CALL_US: the service allows one call a second for each consumer and shard. TAKEN_US: after a call that it
+ * accepted, it refuses further ones for five seconds (API reference, SubscribeToShard). */
 #define CALL_US 1000000u
 #define TAKEN_US 5000000u
-/* The service ends a subscription after five minutes. It is replaced before that, right after an event, so
- * that no events are missed. The jitter keeps subscriptions that began together from ending together. */
+/* RENEW_US: the service ends a subscription after five minutes. It is replaced before that, right after an
+ * event, so that no event is missed. The jitter keeps subscriptions that began together from ending
+ * together. */
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
 #define CURSOR_MAX 160u
 #define SHARD_MAX 129u
 _Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for every number");
-/* At Kinesis, the continuation number of an idle shard grows with each event. If the number has not changed
- * for UNMOVED_US, the shard may be closed: for a closed shard, kinesis-mock 0.6.2 sends empty events without
+/* At Kinesis the continuation number of an event grows even if the shard is idle. If it has not changed for
+ * UNMOVED_US, the shard may be closed: for a closed shard, kinesis-mock 0.6.2 sends empty events without
  * end. */
 #define UNMOVED_US 8000000u
 
-/* The stream is polled after VAIN_MAX subscriptions of a shard in a row that the server answered without
- * sending an event. Subscriptions that broke without an answer count only if they took VAIN_US together:
- * polls may fail too while the network is down. */
+/* The stream is polled after VAIN_MAX subscriptions in a row that the server answered, but that got no event.
+ * Subscriptions that broke without an answer count only if all of them together took VAIN_US, because polls
+ * may fail too while the network is down. */
 #define VAIN_MAX 3u
 #define VAIN_US 20000000u
 /* While the stream is polled, a trial subscription is made after TRY_US, then after twice as long each time,
@@ -66,12 +67,13 @@ _Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for ev
 typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
 typedef enum { SUBSCRIBES, POLLS, TRIES, RETURNS, POLLS_ONLY } push_way;
 
-/* Counts subscriptions that got no event, since the last event. */
+/* Counts subscriptions in a row that got no event, since the last event. */
 typedef struct vain {
-  uint32_t n;          /* how many subscriptions ended without an event */
-  uint32_t answered_n; /* how many of the n subscriptions the server had answered */
-  uint64_t since_us;   /* when the first of the n subscriptions began */
-  uint64_t silent_us;  /* how long shards had an open subscription without an event when core left them */
+  uint32_t n;          /* how many subscriptions have ended without an event */
+  uint32_t answered_n; /* how many of these n subscriptions the server had answered */
+  uint64_t since_us;   /* when the first of these n subscriptions began */
+  /* how long all shards together had an open subscription without an event when core stopped reading them */
+  uint64_t silent_us;
 } vain;
 
 typedef struct push push;
@@ -81,14 +83,15 @@ typedef struct sub { /* the subscription of one shard */
   slp_op_subscribe op;
   slp_src_fetch *fetch;   /* core's request that waits for an event; NULL: none waits */
   slp_expander *expander; /* expands the aggregates of an event; NULL: none is being expanded */
-  char at[CURSOR_MAX];    /* the cursor after the last event: the next event begins there */
+  char at[CURSOR_MAX];    /* the cursor after the last event, at which the next event begins */
   uint64_t moved_us;      /* when `at` last changed */
   uint64_t asked_us;      /* when SubscribeToShard was last called */
   uint64_t taken_us;      /* when the service last accepted a call */
   /* when the subscription is replaced by a new one */
   uint64_t renew_us;
   uint8_t events; /* 1: the subscription has got an event */
-  /* only with given_arn: 1: the last call got "not found", and core was told that the shard is gone */
+  /* Only with given_arn. 1: the last call was answered "not found", and core was told that the shard is
+   * gone. */
   uint8_t asked_gone;
   vain vain;
   slp_timer timer;
@@ -102,20 +105,21 @@ struct push {
   slp_ops *ops;
   slp_source *poll; /* owned; lists the shards, and reads them while the stream is polled */
   slp_finding finding;
-  slp_src_describe inner; /* the description that `poll` makes for `describes` */
+  slp_src_describe inner; /* the request to `poll` for a description, when `describes` has requests */
   uint8_t describing;     /* 1: `inner` is in flight */
-  /* core's and an operator's requests for a description; they wait for `inner`; linked by impl */
+  /* Requests for a description, of core and of an operator, that wait for `inner`; linked by impl. */
   slp_src_req *describes;
   slp_map subs;    /* shard id -> sub */
-  slp_later later; /* requests for positions and descriptions that are answered without a call */
+  slp_later later; /* requests for positions and descriptions that are answered without a call to AWS */
   uint8_t or_poll;
   push_way way;
   slp_push_trial trial;
-  vain vain;            /* counts the subscriptions of all shards */
-  uint64_t try_us;      /* how long the stream is polled before the next trial subscription */
-  uint64_t returned_us; /* when push.c last changed from polls back to push */
-  slp_timer back;       /* RETURNS: runs when the service accepts a call after the trial */
-  /* starved: a shard that got no event. polled: the shard polled last. The trial takes one of the two. */
+  vain vain;            /* counts the subscriptions of all shards together */
+  uint64_t try_us;      /* for how long the stream is polled before the next trial subscription */
+  uint64_t returned_us; /* when the stream was last changed from poll back to push */
+  slp_timer back;       /* in RETURNS: runs when the service accepts a subscription again after the trial */
+  /* starved: a shard that got no event. polled: the shard that was polled last. The trial subscribes to one
+   * of them. */
   char starved[SHARD_MAX], polled[SHARD_MAX];
   uint64_t starved_us; /* when the shard `starved` was last polled */
   char stream_arn[512];
@@ -140,7 +144,7 @@ static void move(sub *u, sub_state to) {
   u->state = to;
 }
 
-/* Changes the state of the stream. s.pushes is 1 in SUBSCRIBES, and 0 in every other state. */
+/* Changes the state of the stream. s.pushes is 1 in SUBSCRIBES and 0 in all other states. */
 static void move_way(push *p, push_way to) {
   static const unsigned allowed[] = {
       [SUBSCRIBES] = BIT(POLLS) | BIT(POLLS_ONLY),
@@ -189,8 +193,8 @@ static void take_cursor(slp_op_subscribe *op, const char *at) {
   }
 }
 
-/* Returns 1 if put_cursor or an event made the cursor, 0 if it is an iterator of GetRecords. Such an iterator
- * is base64 and never consists of digits alone. */
+/* Returns 1 if put_cursor or an event has made the cursor; 0 if it is an iterator of GetRecords, which is
+ * base64 and never consists of digits alone. */
 static int is_own_cursor(slp_str at) {
   static const char *const words[] = {"oldest", "latest", "time:", "at:", "after:"};
   for (size_t i = 0; i < SLP_COUNT(words); i++) {
@@ -208,8 +212,8 @@ static void answer(sub *u) {
   f->rq.on_done(&f->rq);
 }
 
-/* Added to the failure of a subscription that got no byte. Kinesis sends an event every few seconds even
- * for an idle shard, so something between Kinesis and this process must hold the answer back. */
+/* Added to the message if a subscription got no byte at all. Kinesis sends an event every few seconds even
+ * for an idle shard, so something between Kinesis and this process must be holding the answer back. */
 static const char held_back[] =
     "the service sends an event every few seconds, so something between may hold answers back, as a proxy "
     "that "
@@ -230,7 +234,8 @@ static void fail_fetch(sub *u, const slp_fail *fail) {
   answer(u);
 }
 
-/* Fails the fetch f in a later turn of the event queue, so that no callback runs inside core's call. */
+/* Makes the fetch f fail in a later turn of the event queue, because no callback may run inside core's
+ * call. */
 static void answer_later(push *p, slp_src_fetch *f, slp_class class, int code, const char *why) {
   slp_page_reset(f->page);
   slp_fail_clear(&f->rq.fail);
@@ -279,8 +284,8 @@ static void subscribe(sub *u) {
 
 static void poll_instead(sub *u, const char *why);
 
-/* WAITING: the rate limit allows a call. The timer runs even if no wait is needed, so that no callback runs
- * inside core's call of fetch. OPEN: no event arrived within SLP_PUSH_SILENT_US. */
+/* Runs in WAITING: the rate limit allows a call now (the timer is used even if there is no wait, because no
+ * callback may run inside core's fetch). In OPEN: no event arrived within SLP_PUSH_SILENT_US. */
 static void on_timer(slp_timer *timer) {
   sub *u = SLP_OWNER(timer, sub, timer);
   if (u->state != OPEN)
@@ -289,7 +294,7 @@ static void on_timer(slp_timer *timer) {
     poll_instead(u, "a subscription brought no event in 10 s");
 }
 
-/* Subscribes as soon as both rate limits of the service allow a call. */
+/* subscribes to the shard as soon as both rate limits of the service allow a call */
 static void begin(sub *u) {
   uint64_t now = slp_now_us(u->p->h), at_us = now;
   slp_fail fail = {0};
@@ -303,12 +308,13 @@ static void begin(sub *u) {
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
-/* Answers core with the page of an event. Closes the subscription if it is due for renewal or the shard has
+/* Gives the page of an event to core. Closes the subscription if it is due for renewal, or if the shard has
  * ended. */
 static void hand_out(sub *u) {
   push *p = u->p;
   int stays = u->at[0] && slp_now_us(p->h) < u->renew_us;
-  if (!stays && u->state == OPEN) close_sub(u); /* right after an event, so no record is lost or repeated */
+  /* closed right after an event, so that no record is lost or comes twice */
+  if (!stays && u->state == OPEN) close_sub(u);
   answer(u);
 }
 
@@ -322,9 +328,8 @@ static void on_expanded(slp_expander *x, int r) {
 }
 
 /* Decides whether a page with children is the last page of its shard. Kinesis ends a shard by an event that
- * has children and no continuation number. ferrokinesis 0.7 sends both. A page with both is not the last one
- * if it has records, or if more may come (behind_ms). Otherwise it is the last one, because a closed shard
- * gets no more records. */
+ * has children and no continuation number. ferrokinesis 0.7 sends both; then the page is the last one unless
+ * it has records, or more may come (behind_ms), because a closed shard gets no new records. */
 static void judge_end(slp_page *page) {
   if (!page->next.n || !page->children_n) return;
   if (page->recs_n || page->behind_ms) {
@@ -334,7 +339,7 @@ static void judge_end(slp_page *page) {
   }
 }
 
-/* Returns 1 if for UNMOVED_US no event had records and the continuation number did not change. */
+/* Returns 1 if no event had records for UNMOVED_US, and the continuation number did not change. */
 static int stands_still(sub *u, const slp_page *page) {
   uint64_t now = slp_now_us(u->p->h);
   if (page->recs_n || page->behind_ms || page->children_n || !slp_str_is(page->next, u->at))
@@ -342,16 +347,16 @@ static int stands_still(sub *u, const slp_page *page) {
   return now - u->moved_us >= UNMOVED_US;
 }
 
-/* Returns 1 if the position "latest" can't be used a second time. It meant the moment when the service
- * accepted the subscription. A second "latest" would mean a later moment, and the records in between would be
- * lost. An error of a gateway (5xx) does not tell whether the service accepted. */
+/* Returns 1 if the position "latest" can't be used a second time. It means the moment at which the service
+ * accepts the subscription. If the service has accepted, a second "latest" would mean a later moment, and the
+ * records in between would be lost. After an error of a gateway (5xx) it is not known whether it accepted. */
 static int is_spent(const sub *u) {
   return strcmp(u->at, "latest") == 0 &&
          (u->op.opened || !u->op.op.fail.http_status || u->op.op.fail.http_status >= 500);
 }
 
-/* Drops an event whose continuation number is malformed. Core repeats the fetch with the cursor before this
- * event. */
+/* Drops an event whose continuation number is malformed. Core repeats the fetch with the cursor from before
+ * this event. */
 static void refuse_number(sub *u, slp_str number) {
   slp_fail fail = {0};
   slp_fail_set(&fail, is_spent(u) ? SLP_EXPIRED : SLP_TRANSIENT, SLOOP_EPROTO,
@@ -393,18 +398,17 @@ static void on_event(slp_op_subscribe *op) {
 }
 
 /* ---- the consumer is gone, or the shard ---------------------------------------------------------------- */
-/* ResourceNotFoundException does not say whether the consumer or the shard is missing. So the consumer is
- * looked up, and registered again if somebody deregistered it. */
+/* ResourceNotFoundException does not say whether the consumer or the shard is missing. So looks the consumer
+ * up, and registers it again if somebody deregistered it. */
 static void ask_who_is_gone(sub *u) {
   push *p = u->p;
   move(u, ASKING);
   if (p->finding.state == SLP_FINDING_IDLE) slp_finding_begin(&p->finding, p->stream_arn);
 }
 
-/* Decides what is missing if the user gave the consumer's ARN, which can't be looked up. The first time, core
- * is told that the shard is gone, and makes a listing. If core then subscribes to the shard again, the
- * listing had the shard. So the second refusal means that the consumer is missing. The third may mean the
- * shard again. */
+/* Decides what is missing if the user gave the consumer's ARN, so that it can't be looked up. The first time,
+ * core is told that the shard is gone, and makes a listing. If core then subscribes to the shard again, the
+ * listing had it, so the consumer is missing. The third time may be the shard again. */
 static slp_fail given_is_gone(sub *u) {
   slp_fail fail = u->op.op.fail;
   u->asked_gone = !u->asked_gone;
@@ -415,8 +419,8 @@ static slp_fail given_is_gone(sub *u) {
   return fail;
 }
 
-/* Returns the failure for the fetch of a shard in ASKING. `changed`: the consumer has another ARN now, or
- * can't be had. */
+/* Returns the failure for the fetch of a shard in state ASKING. changed, 1: the consumer has another ARN now,
+ * or can't be had. */
 static slp_fail who_is_gone(sub *u, int changed) {
   const push *p = u->p;
   slp_fail fail = {0};
@@ -439,13 +443,13 @@ static void tell_asking(push *p, int changed) {
     move(u, CLOSED);
     if (changed && is_spent(u)) fail.class = SLP_EXPIRED;
     fail_fetch(u, &fail);
-    at = 0; /* the callback may have freed any subscription, so start again */
+    at = 0; /* the callback may have freed any subscription, so the search starts again */
   }
 }
 
 /* ---- polling instead ---------------------------------------------------------------------------------- */
 
-/* Prepares a message for core to log: why the stream is polled now, or that push works again. */
+/* Sets a message for core to log: why the stream is polled from now on, or that push works again. */
 static void tell(push *p, int trouble, uint64_t retry_us, const char *why) {
   if (trouble)
     snprintf(p->s.told, sizeof p->s.told,
@@ -457,9 +461,8 @@ static void tell(push *p, int trouble, uint64_t retry_us, const char *why) {
   p->s.news_retry_ms = retry_us / 1000;
 }
 
-/* Ends the fetches of all shards with "expired", because push and poll have different cursors. Core then asks
- * for a new cursor after the last record that it has. An event that is already complete is still handed
- * out. */
+/* Ends the fetches of all shards with "expired", because push and poll use different cursors. Core then asks
+ * for a new cursor after the last record that it has. If an event is complete, it is still handed out. */
 static void end_fetches(push *p) {
   size_t at = 0;
   for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL;) {
@@ -473,7 +476,7 @@ static void end_fetches(push *p) {
 }
 
 static void try_later(push *p) {
-  /* Without memory for the timer, the stream is polled until the consumer is opened again. */
+  /* without memory for the timer, the stream is polled until the consumer is opened again */
   (void)slp_push_trial_later(&p->trial, slp_after_us(slp_now_us(p->h), p->try_us));
 }
 
@@ -526,25 +529,25 @@ static void on_back(slp_timer *timer) {
   tell(p, 0, 0, NULL);
 }
 
-/* Returns 1 if a proxy refused the call, and not AWS. A redirect (3xx) counts too, because redirects are not
- * followed. */
+/* Returns 1 if a proxy has refused the call, and not AWS. A redirect (3xx) counts too, because redirects are
+ * not followed. */
 static int a_proxy_said_so(const slp_fail *fail) { return fail->http_status >= 300 && !fail->aws_code[0]; }
 
 static int is_no_operation_there(const slp_fail *fail) {
   return strcmp(fail->aws_code, "UnknownOperationException") == 0;
 }
 
-/* Returns 1 if a subscription got no event although a poll might have got records. Returns 0 if AWS
- * itself reports a failure that would stop a poll too: a missing consumer or shard, another subscriber, too
- * many calls, bad credentials. */
+/* Returns 1 if a subscription got no event, and a poll might have got records. Returns 0 if AWS reports a
+ * failure that a poll would meet too: a missing consumer or shard, another subscriber, too many calls, bad
+ * credentials. */
 static int is_vain(const sub *u, const slp_fail *fail) {
   slp_class class = fail->class;
   return !u->events && (class == SLP_FINE || class == SLP_TRANSIENT || class == SLP_REFUSED ||
                         class == SLP_ACCESS || (class == SLP_AUTH && a_proxy_said_so(fail)));
 }
 
-/* Returns 1 if every further subscription would fail too: subscribing is denied, a proxy blocks it, or the
- * server does not know the operation. */
+/* Returns 1 if every further subscription would fail too: it is denied, a proxy blocks it, or the server does
+ * not know the operation. */
 static int is_final(const slp_fail *fail) {
   int lasts = slp_class_lasts(fail->class) && (a_proxy_said_so(fail) || is_no_operation_there(fail));
   return fail->class == SLP_ACCESS || lasts;
@@ -555,9 +558,9 @@ static void note_vain(vain *v, const sub *u, const slp_fail *fail) {
   v->answered_n += u->op.opened || fail->http_status;
 }
 
-/* Called when the subscription of an OPEN shard is over. Returns 1 if the stream should be polled, because
- * this shard, or all shards together, had enough subscriptions without an event. All shards are counted
- * together as well, because in a fleet a shard may move to another worker before its own count is reached. */
+/* Called when an OPEN subscription is over. Returns 1 if the stream should be polled: this shard, or all
+ * shards together, had enough subscriptions without an event. All shards are counted together as well,
+ * because in a fleet a shard may move to another worker before its own count is high enough. */
 static int has_enough(sub *u, const slp_fail *fail) {
   push *p = u->p;
   if (!is_vain(u, fail) || SLP_MUTANT(auto_never_polls)) return 0;
@@ -569,8 +572,8 @@ static int has_enough(sub *u, const slp_fail *fail) {
          (p->vain.answered_n >= VAIN_MAX && now - p->vain.since_us >= TAKEN_US);
 }
 
-/* Called when core stops reading a shard. Returns 1 if the stream should be polled: the silent subscriptions
- * of all shards that core left took VAIN_US together. */
+/* Called when core stops reading a shard. Returns 1 if the stream should be polled from now on: the silent
+ * subscriptions of all shards that core has left took VAIN_US together. */
 static int was_silent(sub *u) {
   push *p = u->p;
   if (u->state != OPEN || u->events || u->op.pending || SLP_MUTANT(auto_never_polls)) return 0;
@@ -588,7 +591,8 @@ static void on_over(slp_op *op) {
     return;
   }
   move(u, CLOSED);
-  if (!u->fetch || u->expander) return; /* no fetch waits for the failure; the next fetch subscribes again */
+  /* no fetch waits for the failure, and the next fetch subscribes again */
+  if (!u->fetch || u->expander) return;
   if (has_enough(u, &fail) && u->p->or_poll && u->p->way == SUBSCRIBES) {
     char why[200];
     const char *name = strstr(fail.message, fail.aws_code) ? "" : fail.aws_code;
@@ -602,8 +606,8 @@ static void on_over(slp_op *op) {
     begin(u);
   } else {
     if (ended) slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended without an event");
-    /* BUSY: another subscription to this shard is in its first five seconds. Either a worker made it that
-     * read the shard before, or this process made it a moment ago. */
+    /* BUSY: another subscription to this shard is in its first five seconds, made by the worker that read the
+     * shard before, or by this process a moment ago. */
     if (fail.class == SLP_BUSY) fail.retry_after_us = TAKEN_US;
     fail_fetch(u, &fail);
   }
@@ -624,7 +628,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
   p->poll->ops->describe(p->poll, &p->inner);
 }
 
-/* Gives the answer in p->inner to all requests that wait for a description. */
+/* Gives the answer in p->inner to all requests for a description that wait for it. */
 static void described(push *p) {
   for (slp_src_req *rq; (rq = p->describes) != NULL;) {
     slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
@@ -666,9 +670,9 @@ static void on_found(slp_finding *f) {
     snprintf(p->s.told, sizeof p->s.told, "retrieval: poll, because of %s", f->fail.message);
   } else if (p->describes && !p->describing) {
     p->inner.rq.fail = f->fail;
-    p->stream_arn[0] = 0; /* makes the next description search for the consumer again */
+    p->stream_arn[0] = 0; /* so the next description looks for the consumer again */
   }
-  /* If a description is in flight, on_described will answer the requests that wait. */
+  /* if a description is in flight, on_described answers the requests that wait */
   if (!p->describing) described(p);
   tell_asking(p, changed);
 }
@@ -775,7 +779,7 @@ static void do_resume(slp_source *s, slp_src_fetch *rq) {
   if (u && u->fetch == rq) {
     if (u->state == OPEN) p->ops->resume_events(p->ops, &u->op);
   } else if (!slp_later_has(&p->later, &rq->rq)) {
-    p->poll->ops->resume(p->poll, rq); /* the stream was polled when the fetch began */
+    p->poll->ops->resume(p->poll, rq); /* the stream was polled when this fetch began */
   }
 }
 
@@ -800,7 +804,7 @@ static int cancel_describe(push *p, slp_src_req *rq) {
     it->impl = rq->impl;
   rq->impl = NULL;
   if (p->describes) return 1;
-  p->poll->ops->cancel(p->poll, &p->inner.rq); /* a search for the consumer continues */
+  p->poll->ops->cancel(p->poll, &p->inner.rq); /* a search for the consumer, if there is one, continues */
   p->describing = 0;
   return 1;
 }

@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-/* how many pauses of one second to make until the consumer is ACTIVE; Kinesis takes a few seconds */
+/* how many pauses of one second the search makes until the consumer is ACTIVE; Kinesis takes a few seconds */
 #define WAITS_MAX 60u
-/* after this many LimitExceededException, the cause is too many consumers and not too many calls */
+/* after so many LimitExceededException in a row, too many consumers are the cause, not too many calls */
 #define REFUSALS_MAX 4u
 #define PAUSE_US 1000000u
 
@@ -54,8 +54,8 @@ static void give_up(slp_finding *f, slp_class class, int code, const char *why) 
   finish(f);
 }
 
-/* Returns the class of a failure to find the consumer. A reader that has just started takes the failure as
- * final. A reader that has already read as this consumer keeps trying. */
+/* Returns the class of the failure that the consumer could not be found. For a reader that has just started
+ * it is final. A reader that has read as this consumer before tries again. */
 static slp_class final_class(const slp_finding *f) { return f->arn[0] ? SLP_BUSY : SLP_REFUSED; }
 
 static void waited_in_vain(slp_finding *f, const char *what) {
@@ -65,8 +65,9 @@ static void waited_in_vain(slp_finding *f, const char *what) {
   give_up(f, final_class(f), SLOOP_ESTREAMBUSY, why);
 }
 
-/* Waits a second before the next look-up, or fails after WAITS_MAX pauses. `what` is the consumer's state,
- * such as CREATING, or how the last call was answered; the message of the failure contains it. */
+/* Waits a second before the consumer is looked up again, or fails after WAITS_MAX pauses. what: the
+ * consumer's state, such as CREATING, or how the last call was answered; it goes into the failure's
+ * message. */
 static void pause(slp_finding *f, const char *what) {
   if (++f->waits > WAITS_MAX) {
     waited_in_vain(f, what);
@@ -95,7 +96,7 @@ static void refused(slp_finding *f) {
   char why[320];
   snprintf(why, sizeof why, "%.300s", f->fail.message);
   if (f->fail.class == SLP_THROTTLE && ++f->refusals < REFUSALS_MAX) pause(f, "refused");
-  /* the cause is too many consumers, not too many calls, so waiting does not help */
+  /* too many consumers are the cause, not too many calls, so waiting does not help */
   else if (f->fail.class == SLP_THROTTLE)
     give_up(f, final_class(f), SLOOP_EREFUSED, why);
   else
@@ -129,9 +130,9 @@ void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *nam
                      .timer = {.at_us = UINT64_MAX, .run = on_timer}};
 }
 
-/* Accepts the consumer's ARN from the user if it belongs to the stream that is read. An ARN of another
- * account may belong to a stream with the same name. Reading records of that stream for shards of this one
- * would mix two streams. */
+/* Accepts the consumer's ARN that the user gave, if it belongs to the stream that is read. An ARN of another
+ * account may belong to a stream with the same name. To read that stream's records for the shards of this one
+ * would mix the two. */
 static void take_given(slp_finding *f) {
   slp_consumer_name consumer;
   const char *wrong;

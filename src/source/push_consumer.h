@@ -26,14 +26,15 @@ typedef struct slp_finding {
   slp_host *h;
   slp_ops *ops;     /* borrowed */
   const char *name; /* the consumer's name; borrowed */
-  /* the consumer's ARN from the user; "": the consumer is looked up by its name; borrowed */
+  /* the consumer's ARN, if the user gave it; "": the consumer is looked up by its name; borrowed */
   const char *given_arn;
-  /* Called in a turn of the event queue, but see slp_finding_begin. `fail` has the outcome. */
+  /* Called when the search is over, with the outcome in `fail`. In a turn of the event queue, with one
+   * exception: see slp_finding_begin. */
   void (*on_done)(struct slp_finding *f);
   slp_fail fail; /* out */
-  /* out: the ARN of the consumer that was last ACTIVE; "": none was ACTIVE yet */
+  /* out: the ARN of the consumer when it was last found to be ACTIVE; "": never yet */
   char arn[768];
-  /* out: 1: the consumer did not exist, and this search registered it */
+  /* out, 1: the consumer did not exist, and this search has registered it */
   uint8_t registered;
   /* Private members. */
   slp_finding_state state;
@@ -42,14 +43,15 @@ typedef struct slp_finding {
   slp_consumer_row row;
   slp_timer timer;
   uint64_t begun_us; /* when the search began */
-  /* waits: how many pauses the search has made. refusals: how many calls were refused as too many. */
+  /* waits: how many pauses this search has made. refusals: how many of its calls were refused as too many. */
   uint32_t waits, refusals;
 } slp_finding;
 
 void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *name, const char *given_arn);
-/* Starts the search. stream_arn is borrowed until on_done. If the user gave an ARN, on_done runs before
- * this function returns. */
+/* Starts the search. stream_arn is borrowed until on_done. If the user gave the consumer's ARN, on_done is
+ * called before this function returns. */
 void slp_finding_begin(slp_finding *f, const char *stream_arn);
-void slp_finding_stop(slp_finding *f); /* on_done will not be called; may also be called when idle */
+/* stops the search: on_done is not called; does nothing if there is none */
+void slp_finding_stop(slp_finding *f);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "sloop.h"
 
-/* How many bytes of an event the trial buffers. A larger event is paused; its first bytes already show
- * that events come. */
+/* The trial keeps at most this many bytes of an event. The transfer of a larger event is paused; its first
+ * bytes are enough to show that events come. */
 #define EVENT_BYTES_MAX (256u * 1024)
 
 #define BIT(state) (1u << (state))

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define KEPT_MAX 10000u /* how many consumers to keep at most; Kinesis allows a stream 20, or 50 on request */
+/* at most this many consumers are listed; Kinesis allows a stream 20, or 50 on request */
+#define KEPT_MAX 10000u
 
 typedef enum { DESCRIBING, LISTING, PAUSING, REMOVING, OVER } registry_state;
 
@@ -18,11 +19,11 @@ struct slp_registry {
   slp_src_describe describe;
   slp_op_consumer op;
   slp_paging paging;
-  slp_timer timer; /* runs when the next page may be asked for */
+  slp_timer timer; /* runs when the next page of the list may be asked for */
   slp_consumer_row *rows;
   size_t n, cap;
   char token[2048];
-  char remove[]; /* name of the consumer to deregister; "": none is deregistered */
+  char remove[]; /* name of the consumer to deregister; "": none */
 };
 
 #define BIT(state) (1u << (state))
@@ -64,8 +65,8 @@ static void on_removed(slp_op *op) {
   slp_registry *c = SLP_OWNER(op, slp_registry, op.op);
   char why[400];
   const char *known = "";
-  /* The consumer was in the list a moment ago. So if a retry gets "not found", an earlier try may have
-   * deregistered it. */
+  /* The consumer was in the list a moment ago. So if a repeated call is answered "not found", an earlier copy
+   * of it may have deregistered the consumer. */
   if (op->tries > 1 && strcmp(op->fail.aws_code, "ResourceNotFoundException") == 0)
     known = "; a try that got no answer may have deregistered it";
   else if (op->fail.class == SLP_TRANSIENT && !op->fail.http_status)

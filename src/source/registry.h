@@ -14,19 +14,19 @@ typedef struct slp_registry slp_registry;
 typedef struct slp_registry_opts {
   slp_host *h;
   slp_ops *ops;       /* borrowed */
-  slp_source *source; /* borrowed; describes the stream */
-  const char *remove; /* the name of the consumer to deregister, copied; NULL: none is deregistered */
-  /* Called in a turn of the event queue when the list is complete and the consumer is deregistered, or
-   * when either failed. The callback may free c. */
+  slp_source *source; /* borrowed; it is asked for the description of the stream */
+  const char *remove; /* name of the consumer to deregister, copied; NULL: none */
+  /* Called in a turn of the event queue when the list is complete and the consumer is deregistered, or when
+   * either has failed. The callback may free c. */
   void (*on_done)(slp_registry *c, const slp_fail *fail, void *arg);
   void *arg;
 } slp_registry_opts;
 
-/* Starts to list the consumers, and copies *o. Returns 0 or SLP_ENOMEM. */
+/* Begins to list the consumers. Copies *o. Returns 0 or SLP_ENOMEM. */
 int slp_registry_new(slp_registry **ret, slp_mem *mem, const slp_registry_opts *o);
 void slp_registry_free(slp_registry *c); /* may be called at any time; c may be NULL */
-/* Returns the consumers, sorted by name. With opts.remove, returns only the deregistered consumer, with
- * its state before that. */
+/* Returns the consumers, sorted by name. If one was deregistered, returns only that one, with the state that
+ * it had before. */
 const slp_consumer_row *slp_registry_rows(const slp_registry *c, size_t *ret_n);
 
 #endif

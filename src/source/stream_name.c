@@ -31,8 +31,8 @@ static int is_printable(slp_str s) {
   return 1;
 }
 
-/* Splits s at the first character `at`. Returns the part before it; s keeps the part after it. If s does
- * not contain the character, returns {NULL,0} and leaves s unchanged. */
+/* Splits s at the first character `at`. Returns the part before it; s is then the part after it. If s has no
+ * such character, returns {NULL,0} and leaves s as it is. */
 static slp_str cut(slp_str *s, char at) {
   const char *end = s->n ? memchr(s->p, at, s->n) : NULL;
   if (!end) return (slp_str){NULL, 0};
@@ -63,8 +63,8 @@ static int read_table(slp_str resource, slp_stream_name *ret, const char **ret_w
   return wrong(ret_why, "not the ARN of a table or of a table's stream");
 }
 
-/* Kinesis also has queues. Their ARNs have the service "kinesis", but a queue has no shards (botocore
- * 1.44.8: ReceiveQueueRecords). */
+/* The message for a queue of Kinesis, which has no shards (botocore 1.44.8: ReceiveQueueRecords); its ARN has
+ * the service "kinesis" too. */
 static const char a_queue[] =
     "a queue, which has no shards and is read by other calls: name a stream of Kinesis or a table";
 
