@@ -17,20 +17,21 @@
 
 #define TRIES_MAX 6u
 #define CALL_MS_MAX 10000u
-#define KEYS_MAX 100u /* the most keys that one BatchGetItem takes (API reference) */
-/* The limit on an answer. BatchGetItem returns at most 16 MB (API reference); escapes and base64 in JSON
- * can double that size. */
+#define KEYS_MAX 100u /* most keys of one BatchGetItem (API reference) */
+/* Most bytes of an answer. BatchGetItem returns at most 16 MB (API reference); escapes and base64 in JSON can
+ * double that. */
 #define ANSWER_MAX (40u * 1024 * 1024)
-/* The limit on a page. Query and Scan return at most 1 MB of items (API reference), which JSON can make
+/* Most bytes of a page. Query and Scan return at most 1 MB of items (API reference), which JSON can make
  * several times as long. */
 #define PAGE_MAX (16u * 1024 * 1024)
-/* how much of an answer is parsed in one turn of the event queue; a row is always read whole */
+/* in one turn of the event queue this much of an answer is parsed; a row is always read as a whole */
 #define SLICE_BYTES 65536u
-/* CreateTable takes some seconds. The table is polled until it is ACTIVE, for at most PREPARE_US_MAX. */
+/* CreateTable takes some seconds. DescribeTable is repeated until the table is ACTIVE, for at most
+ * PREPARE_US_MAX. */
 #define PREPARE_US_MAX 120000000u
 #define POLL_US_MIN 100000u
 #define POLL_US_MAX 2000000u
-/* how long keys of a BatchGetItem may stay unprocessed before the request fails */
+/* if keys of a BatchGetItem stay unprocessed for this long, the request fails */
 #define BATCH_US_MAX 10000000u
 
 typedef enum {
@@ -50,8 +51,8 @@ typedef struct dynamo {
   slp_host *h;
   slp_aws *aws;         /* the store holds a reference */
   slp_table_spec *spec; /* owned */
-  /* 1: an error of this server for a failed condition has contained the row before. So a later error
-   * without a row means that the row does not exist. */
+  /* 1: this server has once sent the row along with a failed condition. So if a later error has no row, the
+   * row does not exist. */
   uint8_t tells_images;
 } dynamo;
 
@@ -62,12 +63,12 @@ typedef struct asking {
   ask_kind kind;
   slp_store_req *rq;
   slp_dynamo_reader reader;
-  slp_buf rest; /* where the next call starts: LastEvaluatedKey or UnprocessedKeys of the last answer */
+  slp_buf rest; /* where the next call begins: LastEvaluatedKey or UnprocessedKeys of the last answer */
   slp_dynamo_table table;
-  size_t rows_before; /* how many rows the pages before the current one gave */
-  slp_paging pages;   /* LIST: the limits on pages and bytes */
+  size_t rows_before; /* how many rows came with the pages before the present one */
+  slp_paging pages;   /* in a list: limits the pages and bytes, and spaces the calls */
   uint64_t poll_us, give_up_us;
-  uint8_t asked_before; /* 1: rq->sent_us is set, because a first call was sent */
+  uint8_t asked_before; /* 1: a call was sent before, so rq->sent_us is set already */
   slp_timer pause;
 } asking;
 
@@ -131,15 +132,16 @@ static void asking_free(asking *a) {
 static void over(asking *a) {
   slp_store_req *rq = a->rq;
   slp_secrets secrets = slp_call_secrets(&a->op.call);
-  /* The failure's message may quote text of the answer: the table's state or its keys. A successful answer
-   * is quoted too, and any answer may contain secrets. */
+  /* The failure's message may quote text of the answer, such as the table's state or its keys, even from an
+   * answer that succeeded. Any answer may contain secrets. */
   slp_hide_fail(&secrets, &rq->fail);
   rq->impl = NULL;
   asking_free(a);
   rq->on_done(rq);
 }
 
-/* Fails a request whose next call could not be sent. r is the error. on_done runs in the next turn. */
+/* Fails the request, because its next call could not be sent. r: the error. on_done is called in a later
+ * turn. */
 static void end_unsent(asking *a, int r) {
   slp_store_req *rq = a->rq;
   slp_host *h = a->d->h;
@@ -210,8 +212,8 @@ static slp_store_rows *rows_of(asking *a) {
   return NULL;
 }
 
-/* Starts to parse an answer. If an earlier answer for the same page could not be parsed to its end,
- * read_answer has dropped that answer's rows, because the page is fetched again. */
+/* Begins to parse an answer. If an earlier answer for the same page could not be parsed to its end,
+ * read_answer has dropped its rows, because the page is fetched again. */
 static void begin_reading(asking *a) {
   slp_store_rows *rows = rows_of(a);
   if (rows && a->kind == ASK_UPDATE) slp_store_rows_free(rows);
@@ -247,7 +249,7 @@ static void explain(asking *a) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-/* Sets the timer `pause` for the next call. Returns 1, or 0 if give_up_us has passed or there is no
+/* Sets the timer `pause` to the next call, in us. Returns 1, or 0 if give_up_us has passed or there is no
  * memory. */
 static int pause(asking *a, uint64_t us) {
   slp_host *h = a->d->h;
@@ -261,7 +263,8 @@ static void on_pause_over(slp_timer *timer) {
   ask(a, a->kind == ASK_CREATE ? ASK_DESCRIBE : a->kind);
 }
 
-/* Waits before the next DescribeTable of a table that is being created. The waits grow to POLL_US_MAX. */
+/* Waits before the next DescribeTable of a table that is being created. Each wait is longer, up to
+ * POLL_US_MAX. */
 static void poll_again(asking *a) {
   const char *state = a->table.status[0] ? a->table.status : "not there yet";
   if (pause(a, a->poll_us)) {
@@ -296,11 +299,11 @@ static void described(asking *a) {
 static void prepare_answered(asking *a) {
   slp_class class = a->op.fail.class;
   slp_store_prepare *p = prepare_of(a);
-  /* BUSY: another client created the table first. TRANSIENT: CreateTable may have succeeded without an
-   * answer. */
+  /* The table is being created. BUSY: another client has created it first. TRANSIENT: CreateTable may have
+   * succeeded without an answer. */
   int on_its_way =
       a->kind == ASK_CREATE && (class == SLP_FINE || class == SLP_BUSY || class == SLP_TRANSIENT);
-  /* CreateTable was answered, but DescribeTable does not know the table yet. */
+  /* CreateTable has succeeded, but DescribeTable does not know the table yet */
   int unseen = a->kind == ASK_DESCRIBE && class == SLP_GONE && p->created;
   if (on_its_way) p->created = class == SLP_FINE;
   if (on_its_way || unseen) {
@@ -318,14 +321,14 @@ static void prepare_answered(asking *a) {
 
 static int is_list(const asking *a) { return a->kind == ASK_QUERY || a->kind == ASK_SCAN; }
 
-/* Returns the buffer in which a throttled request stores where it stopped, so that the caller can continue
- * there. Returns NULL unless the request is paced and has such a buffer. */
+/* Returns the buffer in which a throttled request remembers where it stopped, so that the caller can continue
+ * there. Returns NULL unless the request has `paced` set, and has such a buffer. */
 static slp_buf *place_of(asking *a) {
   slp_buf *at = is_list(a) ? &list_of(a)->at : &get_of(a)->at;
   return a->rq->paced && at->max ? at : NULL;
 }
 
-/* Ends a read that was throttled. Keeps the rows of earlier pages if the caller can continue after them;
+/* Ends a read that was throttled. If the caller can continue after the rows of earlier pages, keeps them;
  * otherwise frees all rows. */
 static void end_throttled(asking *a) {
   slp_buf *at = place_of(a);
@@ -344,8 +347,8 @@ static void fail_unprocessed(asking *a) {
   end_throttled(a);
 }
 
-/* Ends a batch whose keys stayed unprocessed until give_up_us. One partition without free capacity must
- * not delay the rows of all other partitions for ever. Before give_up_us, the reason is that no timer
+/* Ends a batch of which keys have stayed unprocessed until give_up_us: one partition without free capacity
+ * must not delay the rows of all others for ever. If give_up_us has not passed, the reason is that no timer
  * could be set. */
 static void give_up_batch(asking *a) {
   if (slp_now_us(a->d->h) < a->give_up_us)
@@ -404,7 +407,7 @@ static void rows_answered(asking *a) {
   }
 }
 
-/* Handles a write whose condition failed. The error may contain the row. */
+/* Handles a write whose condition has failed. The error may have the row in it. */
 static void refused(asking *a) {
   slp_store_write *w = write_of(a);
   slp_dynamo_reader r;
@@ -412,10 +415,10 @@ static void refused(asking *a) {
   slp_store_rows_free(&w->image);
   slp_dynamo_reader_begin(&r, slp_buf_str(&a->op.refusal), &w->image, &a->rest);
   int q = SLP_MORE;
-  /* The error can have only one row, the row of the failed condition. If a second row follows, the error
-   * is not understood, so reading stops. */
+  /* The error has one row, of which the condition failed. If there is a second row, the error is not
+   * understood, so reading stops. */
   while (a->op.refusal.n && q == SLP_MORE && w->image.n <= 1) q = slp_dynamo_read(&r, SLICE_BYTES);
-  /* a row that can't be read is treated as absent from the error */
+  /* if the row can't be read, the error counts as having none */
   if (q || w->image.n > 1) slp_store_rows_free(&w->image);
   if (w->image.n) a->d->tells_images = 1;
   w->image_known = (uint8_t)(w->image.n || (!q && a->d->tells_images));
@@ -446,7 +449,8 @@ static void count(asking *a) {
     cost->read_calls++;
     cost->read_units += a->reader.units;
   }
-  a->reader.units = 0; /* a failed call reports no units, so the old value must not be added again */
+  /* a failed call reports no units, so those of the call before must not be counted again */
+  a->reader.units = 0;
 }
 
 static void on_answer(slp_json_op *op) {
@@ -481,8 +485,8 @@ static void op_prepare(slp_store *s, slp_store_prepare *p) {
   ask(a, ASK_DESCRIBE);
 }
 
-/* Makes a request continue where an earlier, throttled attempt stopped. The rows_n rows that it has
- * already got are kept. */
+/* Makes a request continue where an earlier, throttled try has stopped. The rows_n rows that it has got are
+ * kept. at: where it stopped. */
 static void go_on(asking *a, slp_buf *at, size_t rows_n) {
   slp_buf_free(&a->rest);
   slp_buf_move(&a->rest, at);
@@ -494,7 +498,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
   SLP_CHECK(g->keys_n <= KEYS_MAX);
   int goes_on = g->rq.paced && g->at.n;
   if (!goes_on) slp_store_rows_free(&g->out);
-  if (!g->keys_n) { /* DynamoDB refuses a request without keys */
+  if (!g->keys_n) { /* no keys: DynamoDB would refuse such a request */
     slp_fail_clear(&g->rq.fail);
     g->rq.sent_us = slp_now_us(d->h);
     slp_store_answer(d->h, &g->rq);

@@ -5,8 +5,8 @@
 #include "aws/aws.h"
 #include "lease/store.h"
 
-/* Creates a store for the table that `table` describes. The store holds a reference on aws and copies the
- * names in `table`. Creating it sends no request. Returns 0 or SLP_ENOMEM. */
+/* Creates a store for the table that `table` describes. The store holds a reference to aws, and copies the
+ * names in `table`. No request is sent. Returns 0 or SLP_ENOMEM. */
 int slp_dynamo_store(slp_store **ret, slp_host *h, slp_aws *aws, const slp_table_spec *table);
 
 #endif

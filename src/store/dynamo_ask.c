@@ -14,7 +14,7 @@ static slp_jw begin_table(slp_buf *b, const slp_table_spec *t) {
   return w;
 }
 
-/* Ends the JSON of a request, with a member that makes DynamoDB report the consumed capacity. */
+/* Ends the JSON of a request, after a member that makes DynamoDB report the consumed capacity. */
 static int end_counted(slp_jw *w) {
   slp_jw_z(w, "ReturnConsumedCapacity", "TOTAL");
   return slp_jw_object_end(w);
@@ -60,8 +60,7 @@ int slp_dynamo_ask_create(slp_buf *b, const slp_table_spec *t) {
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
-/* Returns 1 if key n of the request also stands before it. DynamoDB refuses a batch that contains a key
- * twice. */
+/* Returns 1 if an earlier key of the request equals key n. DynamoDB refuses a batch that has a key twice. */
 static int is_before(const slp_store_get *g, size_t n) {
   const slp_row_key *k = g->keys;
   for (size_t i = 0; i < n; i++)
@@ -101,7 +100,7 @@ int slp_dynamo_ask_rest(slp_buf *b, slp_str unprocessed) {
 }
 
 int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_list *l, slp_str from) {
-  int begins = l->prefix.n > 0; /* DynamoDB refuses an empty prefix in begins_with */
+  int begins = l->prefix.n > 0; /* 1: with a prefix; DynamoDB refuses an empty one in begins_with */
   slp_jw w = begin_table(b, t);
   if (t->range_name) {
     slp_jw_z(&w, "KeyConditionExpression", begins ? "#h=:h AND begins_with(#r,:r)" : "#h=:h");
@@ -119,11 +118,12 @@ int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_lis
   return end_counted(&w);
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------
- * Change i has the placeholders #u<i> and :u<i>, atom i has #c<i> and :c<i>. */
+/* ---- writing --------------------------------------------------------------------------------------------
+ * Each name and value in an expression has a placeholder: #u<i> and :u<i> for change i, #c<i> and :c<i> for
+ * test i of the condition. */
 static slp_str holder(char sign, char kind, size_t i, char room[5]) {
   size_t n = 2;
-  SLP_CHECK(i < 100); /* a write has only a few changes and atoms */
+  SLP_CHECK(i < 100); /* a write has only a few changes and tests */
   room[0] = sign;
   room[1] = kind;
   if (i >= 10) room[n++] = (char)('0' + i / 10);
@@ -155,7 +155,8 @@ static void atom(slp_buf *b, const slp_atom *a, size_t i) {
   }
 }
 
-/* Expressions contain no character that JSON would escape, so they are written unchanged. */
+/* Writes the condition. Expressions have no character that JSON would escape, so they are written as they
+ * are. */
 static void condition(slp_jw *w, const slp_store_write *sw) {
   if (!sw->when_n) return;
   slp_buf *b = slp_jw_value(w, "ConditionExpression");
@@ -172,8 +173,8 @@ static void condition(slp_jw *w, const slp_store_write *sw) {
   slp_jw_z(w, "ReturnValuesOnConditionCheckFailure", "ALL_OLD");
 }
 
-/* Writes one section of an update expression, such as SET, with all changes of the given kinds. Writes
- * nothing if there is no such change. */
+/* Writes one section of an update expression, such as SET, with all changes of the given kinds. If there are
+ * none, writes nothing. */
 static void section(slp_buf *b, const slp_store_write *w, const char *word, slp_change_kind kind,
                     slp_change_kind or_kind) {
   int n = 0;

@@ -1,4 +1,4 @@
-/* dynamo_read.c - reads DynamoDB's answers in place. */
+/* dynamo_read.c - reads DynamoDB's answers; strings in the text are unescaped in place. */
 #include "store/dynamo_read.h"
 
 #include "aws/json_members.h"
@@ -18,7 +18,7 @@ static int keep_raw(slp_dynamo_reader *r) {
   r->j.keep = 0;
   if (q) return q;
   const char *p = r->j.p + from, *end = r->j.p + r->j.at;
-  while (p < end && *p != '{') p++; /* skips the colon; a null value has no '{' */
+  while (p < end && *p != '{') p++; /* skips the colon; if the value is null, there is no '{' */
   const char *inside = p + 1;
   while (inside < end && (*inside == ' ' || *inside == '\n' || *inside == '\r' || *inside == '\t')) inside++;
   if (p >= end || inside >= end || *inside == '}') return 0;
@@ -26,7 +26,7 @@ static int keep_raw(slp_dynamo_reader *r) {
   return slp_buf_add(r->rest, p, (size_t)(end - p));
 }
 
-/* Reads ConsumedCapacity: an object, or an array with one object for each table. */
+/* Reads ConsumedCapacity: one object, or an array with an object for each table. */
 static int read_cost(slp_dynamo_reader *r) {
   slp_json *j = &r->j;
   uint32_t outer = j->depth;
@@ -114,7 +114,7 @@ int slp_dynamo_read(slp_dynamo_reader *r, size_t bytes_max) {
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
-typedef struct definition { /* an element of KeySchema or of AttributeDefinitions */
+typedef struct definition { /* one element of KeySchema or of AttributeDefinitions */
   slp_str name, is;
 } definition;
 
@@ -137,7 +137,7 @@ static int copy_name(slp_json *j, char to[256], slp_str from) {
   return 0;
 }
 
-#define DEFINITIONS_MAX 64 /* a table has its own keys, and at most 20 indexes with two keys each */
+#define DEFINITIONS_MAX 64 /* a table has two keys of its own, and at most 20 indexes with two keys each */
 
 static int read_definitions(slp_json *j, const char *is, definition all[DEFINITIONS_MAX], size_t *n) {
   int token = slp_read_enter(j, SLP_JSON_ARRAY);

@@ -69,7 +69,7 @@ static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
   }
   if (token < 0) return token;
   if (token != SLP_JSON_ARRAY_END || !v->n) return bad(j, "a set of something else, or an empty one");
-  /* DynamoDB returns the members of a set in any order; a set of slp_val is sorted */
+  /* sorts them: DynamoDB returns the members of a set in any order, and a set in slp_val is sorted */
   qsort(items, v->n, sizeof *items, by_bytes);
   v->items = items;
   return 0;
@@ -83,8 +83,8 @@ static int truth(slp_json *j, slp_val *v) {
   return 0;
 }
 
-/* Stores a value of an unknown kind as its JSON text, so that the value can be written back. `from` is the
- * offset of the value's '{'. */
+/* Stores a value of an unknown kind as its JSON text, so that it can be written back. from: the offset of its
+ * '{'. */
 static int other(slp_json *j, slp_store_rows *rows, size_t from, slp_val *v) {
   j->keep = 1;
   int r = slp_json_skip(j);
@@ -115,7 +115,9 @@ static int value(slp_json *j, slp_store_rows *rows, slp_val *v) {
   if (token < 0) return token;
   if (token != SLP_JSON_OBJECT) return bad(j, "an attribute without a kind");
   size_t from = j->at - 1;
-  j->keep = 1; /* if the kind is unknown, its name must stay unchanged in the text, which is then copied */
+  /* the parser must leave the name of the kind as it is: if the kind is unknown, the text is copied with
+   * it */
+  j->keep = 1;
   token = slp_json_next(j);
   j->keep = 0;
   if (token < 0) return token;

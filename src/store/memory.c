@@ -6,8 +6,8 @@
 #include "store/table.h"
 
 typedef struct kept { /* one row of a table */
-  slp_row_key key;    /* points into the member `row` */
-  slp_store_rows row; /* has exactly one row, and owns its text */
+  slp_row_key key;    /* the row's key; points into the member `row` */
+  slp_store_rows row; /* the row itself; has exactly one row, and owns its texts */
 } kept;
 
 typedef struct place {
@@ -16,7 +16,7 @@ typedef struct place {
 
 typedef struct table {
   slp_table_spec *spec; /* owned */
-  place *rows;          /* owned; sorted by hash and range */
+  place *rows;          /* owned; sorted by hash key and range key */
   size_t rows_n, rows_cap;
   struct table *next;
 } table;
@@ -86,7 +86,7 @@ static table *table_make(memory_store *s) {
   return t;
 }
 
-/* Returns the index of the first row whose key is not less than `key`. */
+/* Returns the index of the first row of which the key is not less than `key`. */
 static size_t place_of(const table *t, const slp_row_key *key) {
   size_t from = 0, to = t->rows_n;
   while (from < to) {
@@ -109,7 +109,7 @@ static kept *at_key(const table *t, const slp_row_key *key, size_t *ret_place) {
   return slp_str_eq(k->key.hash, key->hash) && slp_str_eq(k->key.range, key->range) ? k : NULL;
 }
 
-/* Finds the table of the request. If there is none, sets rq->fail and returns NULL. */
+/* Returns the table of the request. If there is none, sets rq->fail and returns NULL. */
 static table *table_of(slp_store_req *rq) {
   memory_store *s = store_of(rq);
   table *t = table_find(s);
@@ -211,8 +211,7 @@ static void remove_at(slp_mem *mem, table *t, size_t i) {
   memmove(t->rows + i, t->rows + i + 1, (t->rows_n - i) * sizeof *t->rows);
 }
 
-/* Stores the row that the write w makes, in place of `old`. If `old` is NULL, the row is new and gets the
- * index `at`. */
+/* Puts the row that the write w makes in the place of `old`; old NULL: inserts it at the index `at`. */
 static int change(slp_store_write *w, table *t, kept *old, size_t at, const char **why) {
   slp_mem *mem = store_of(&w->rq)->m->mem;
   kept *fresh = SLP_NEW(mem, kept);

@@ -5,10 +5,10 @@
 
 #include "lease/store.h"
 
-typedef struct slp_memory slp_memory; /* a set of tables; used by one thread only */
-/* the caller owns one reference; returns NULL if there is no memory */
+typedef struct slp_memory slp_memory; /* a set of tables; may be used by one thread only */
+/* creates a set of tables; the caller owns one reference. NULL: no memory */
 slp_memory *slp_memory_new(slp_mem *mem);
-/* drops a reference; the tables are freed once all their stores are closed as well; m may be NULL */
+/* Drops a reference. The tables are freed when all their stores are closed too. m may be NULL. */
 void slp_memory_drop(slp_memory *m);
 /* Creates a store for the table that `spec` describes, and copies the names in `spec`. The store holds a
  * reference on m. Returns 0 or SLP_ENOMEM. */

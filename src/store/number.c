@@ -5,10 +5,10 @@
  * to 9.99...E+125. */
 #define POINT_MAX 126
 #define POINT_MIN (-129)
-/* If the exponent in the text is larger than this, the number is out of range, whatever its digits are. */
+/* if the exponent in the text is greater than this, the number is out of range, whatever its digits are */
 #define EXPONENT_MAX 100000
-/* The columns of an addition, in which two numbers are written one under the other: from the first digit
- * of the larger number to the last digit of the smaller one, and one column for a carry. */
+/* WIDTH: the columns of an addition in which two numbers stand one below the other: from the first digit of
+ * the larger number to the last digit of the smaller one, and a column for the carry. */
 #define WIDTH (POINT_MAX - POINT_MIN + SLP_DECIMAL_DIGITS + 1)
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -25,10 +25,10 @@ static int read_exponent(slp_str s, int *ret) {
   return 0;
 }
 
-/* Reads digits with at most one decimal point. Drops leading zeros. Keeps a zero at the end only if
- * another digit follows. */
+/* Reads digits with at most one decimal point. Drops zeros at the front; keeps zeros only if another digit
+ * follows. */
 static int read_digits(slp_str s, slp_decimal *d) {
-  /* zeros seen since the last digit that was stored; they are stored when another digit follows */
+  /* zeros since the last other digit; they are stored when another digit follows */
   size_t seen = 0, zeros = 0;
   int point = 0;
   for (size_t i = 0; i < s.n; i++) {
@@ -39,7 +39,7 @@ static int read_digits(slp_str s, slp_decimal *d) {
     if (!is_digit(s.p[i])) return SLP_EBADDATA;
     seen++;
     if (s.p[i] == '0' && d->n == 0) {
-      d->point -= point; /* zeros between the point and the first digit: 0.00x */
+      d->point -= point; /* 0.00x: there are zeros between the point and the first digit */
       continue;
     }
     if (!point && d->point < 2 * EXPONENT_MAX) d->point++;
@@ -98,7 +98,7 @@ int slp_decimal_cmp(const slp_decimal *a, const slp_decimal *b) {
 
 /* Computes large + sign * small, digit by digit from the right. |large| must be at least |small|. */
 static int add_sizes(const slp_decimal *large, const slp_decimal *small, int sign, slp_decimal *ret) {
-  signed char sum[WIDTH] = {0}; /* sum[0] is the carry, sum[1] the first digit of `large` */
+  signed char sum[WIDTH] = {0}; /* sum[0] is for the carry, sum[1] for the first digit of `large` */
   size_t shift = (size_t)(large->point - small->point),
          width = large->n > shift + small->n ? large->n : shift + small->n;
   for (size_t i = 0; i < large->n; i++) sum[1 + i] = (signed char)(large->digits[i] - '0');

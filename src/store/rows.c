@@ -6,7 +6,7 @@
 #define ROW_BYTES_MAX (400u * 1024) /* DynamoDB's limit for an item (developer guide, "Constraints") */
 
 /* ---- comparing ----------------------------------------------------------------------------------------- */
-/* Compares two values of the same kind, S, N or B. Returns -1, 0 or 1, or 2 if the values have no order. */
+/* Compares two values of the same kind, S, N or B. Returns -1, 0 or 1; 2 if such values have no order. */
 static int cmp(const slp_val *a, const slp_val *b) {
   slp_decimal x, y;
   if (a->kind != b->kind) return 2;
@@ -28,7 +28,7 @@ int slp_val_equal(const slp_val *a, const slp_val *b) {
     case SLP_VAL_SS: break;
   }
   if (a->n != b->n) return 0;
-  for (size_t i = 0; i < a->n; i++) { /* both sets are sorted */
+  for (size_t i = 0; i < a->n; i++) { /* compares member by member, because both sets are sorted */
     if (!slp_str_eq(a->items[i], b->items[i])) return 0;
   }
   return 1;
@@ -78,7 +78,8 @@ static slp_attr *find(making *m, slp_str name) {
   return NULL;
 }
 
-static int set_to(making *m, slp_str name, const slp_val *v) { /* m->attrs must have room for one more */
+static int set_to(making *m, slp_str name, const slp_val *v) {
+  /* m->attrs must have room for one more attribute */
   slp_attr *a = find(m, name);
   if (!a) {
     a = &m->attrs[m->n];
@@ -101,7 +102,7 @@ static int add_number(making *m, const slp_change *c) {
   return set_to(m, c->name, &(slp_val){.kind = SLP_VAL_N, .s = slp_decimal_text(&sum, room)});
 }
 
-/* Changes a set by a sorted set: to the union of both for SLP_ADD_SS, to their difference for SLP_DROP_SS. */
+/* Changes a set: adds the members of c for SLP_ADD_SS, removes them for SLP_DROP_SS. Both sets are sorted. */
 static int change_set(making *m, const slp_change *c) {
   slp_attr *a = find(m, c->name);
   m->why = "a set is changed by a set";

@@ -20,16 +20,16 @@
 #include <stdio.h>
 
 /* The version of a row's layout. ONE_KEY: all leases are under one hash key. BLOCKS: they are distributed in
- * blocks of neighbouring shards. FORMAT, the newest: they are distributed by hash. A program does not touch a
- * row of a newer version: one that knows only FORMAT_ONE_KEY, for example, would look for distributed leases
- * under the wrong key. */
+ * blocks of neighbouring shards. FORMAT, the newest: they are distributed by hash. A program leaves a row of
+ * a newer version as it is: one that knows only FORMAT_ONE_KEY, for example, would look for distributed
+ * leases under the wrong key. */
 #define FORMAT_ONE_KEY 1
 #define FORMAT_BLOCKS 2
 #define FORMAT 3
 #define FRESH_KEYS 16u
 #define FRESH_BLOCK 512u
 #define KEY_MARK '+'
-#define KEY_TEXT 12u /* the longest text of KEY_MARK and a number */
+#define KEY_TEXT 12u /* most bytes of KEY_MARK and a number as text */
 
 typedef struct sloop_schema {
   slp_schema base;
@@ -61,14 +61,14 @@ static void bad(slp_parsed_row *f, const char *why) {
   f->why = why;
 }
 
-/* Returns 1 if the attribute `owner` is a text or absent. A condition can test only these two cases. */
+/* Returns 1 if the attribute `owner` is a text, or absent. A condition can test only for these two. */
 static int owner_is_text(const slp_row *row) {
   slp_val_kind kind = slp_row_get(row, SLP_STR("owner"))->kind;
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* Reads over how many hash keys the leases are distributed, and how. In the result, keys is 0 if the row
- * makes no sense. */
+/* Reads over how many hash keys the leases are distributed, and how. keys is 0 in the result if the row makes
+ * no sense. */
 static slp_spread read_spread(const slp_row *row) {
   uint64_t keys = whole(row, "keys", 1), block = whole(row, "block", 0);
   int by_hash = slp_row_get(row, SLP_STR("block"))->kind == SLP_VAL_NONE;
@@ -186,15 +186,15 @@ static uint32_t hash_of(slp_str s) {
   return h;
 }
 
-/* Returns the number of the hash key under which the lease of a shard is. The number depends only on the
- * shard's id, so every program that knows the layout finds the row without a search. */
+/* Returns the number of the hash key under which the lease of a shard is. It depends only on the shard's id,
+ * so every program that knows the layout finds the row without a search. */
 static uint32_t key_of(const slp_spread *spread, slp_str shard) {
   if (!slp_is_spread(spread)) return 0;
   uint64_t n = spread->block ? number_of(shard) / spread->block : hash_of(shard);
   return (uint32_t)(n % spread->keys);
 }
 
-/* Returns 1 and the number n in *ret if the hash key has the form APP+n. */
+/* Returns 1, and the number n in *ret, if the hash key has the form APP+n. */
 static int under_key(const sloop_schema *s, slp_str hash, uint32_t *ret) {
   uint64_t n;
   if (!cut(&hash, slp_buf_str(&s->app)) || hash.n < 2 || hash.p[0] != KEY_MARK || hash.p[1] == '0') return 0;
@@ -238,7 +238,8 @@ static int is_lease(slp_operation_kind kind) { return kind >= SLP_OPERATION_CREA
 static slp_str partition_key_of(const sloop_schema *s, slp_row_request *d, uint32_t n) {
   if (!n) return slp_buf_str(&s->app);
   slp_str hash = slp_row_request_copy(d, slp_buf_str(&s->app));
-  hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n; /* the two copies are adjacent in memory */
+  /* the two copies are next to each other in memory, so together they are one text */
+  hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n;
   return hash;
 }
 
@@ -258,7 +259,7 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
     rest = slp_row_request_copy(d, assignment ? SLP_STR("a/") : SLP_STR("w/"));
     rest.n += slp_row_request_copy(d, i->id).n;
   }
-  room.n += rest.n; /* the two copies are adjacent in memory */
+  room.n += rest.n; /* the two copies are next to each other in memory, so together they are one text */
   *ret = (slp_row_key){hash, room};
   return 0;
 }
@@ -283,15 +284,15 @@ static slp_val pos(slp_row_request *d, const slp_position *position) {
   return slp_row_request_s(d, (slp_str){out, slp_pos_write(position, out)});
 }
 
-/* Condition: this worker owns the row in this epoch. */
+/* Adds the condition that this worker owns the row in this epoch. */
 static void mine(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->me);
   is_n(d, "epoch", i->epoch);
 }
 
-/* Condition: the row's position is not beyond i->position. The test compares texts. A number with leading
- * zeros has a longer text, which compares greater even if the number is smaller. If the row was read with
- * such a number (i->odd), exactly that text is accepted as well. */
+/* Adds the condition that the row's position is not after i->position. The test compares texts. A number with
+ * leading zeros has a longer text, which compares as greater even if the number is smaller. So if the row was
+ * read with such a number (i->odd), exactly that text is accepted too. */
 static void not_back(slp_row_request *d, const slp_operation *i) {
   slp_position odd = i->odd;
   odd.mark = slp_mark_of_row(&i->odd.mark);
@@ -314,7 +315,7 @@ static void stamp(slp_row_request *d, const slp_operation *i) {
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
-/* Writes the position. Also writes how far it is behind the tip of the shard, if the owner knows that. */
+/* Sets the position and, if the owner knows it, how far it is behind the tip of the shard. */
 static void move_to(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   if (i->behind_ms >= 0)
@@ -339,8 +340,8 @@ static void info(slp_row_request *d, const slp_operation *i) {
 
 static void register_worker(const sloop_schema *s, slp_row_request *d, const slp_operation *i) {
   if (i->over_tombstone) {
-    /* A registration may replace only the row of one incarnation that is gone, incarnation_before.
-     * Otherwise a delayed copy of an old registration could bring its worker back to life. */
+    /* A registration may replace only the row of an incarnation that is gone, incarnation_before. Otherwise a
+     * late copy of an old registration could bring its worker back to life. */
     there(d, "gone");
     is_text(d, "boot", i->incarnation_before);
   } else {
@@ -400,8 +401,8 @@ static void lead(slp_row_request *d, const slp_operation *i) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
-    /* The epoch is tested too. A delayed copy of an old request may arrive after its sender resigned; it
-     * then finds another epoch, and fails. */
+    /* The epoch is tested too: a late copy of an old request may arrive after its sender has resigned. It
+     * then finds another epoch, and is refused. */
     absent(d, "owner");
     if (!i->epoch) slp_row_request_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
     is_n(d, "epoch", i->epoch);
@@ -412,7 +413,7 @@ static void lead(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
   slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, format_of(&i->spread)));
   if (!slp_is_spread(&i->spread)) return;
-  absent(d, "fmt"); /* if the row has a format already, the row says where the leases are */
+  absent(d, "fmt"); /* if the row has a format already, it says where the leases are, so it must stay */
   set_n(d, "keys", i->spread.keys);
   if (i->spread.block) set_n(d, "block", i->spread.block);
 }
@@ -443,7 +444,7 @@ static void create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
-  absent(d, "row"); /* fails if the row exists, whatever its attributes are */
+  absent(d, "row"); /* is refused if the row exists, whatever attributes it has */
   set_n(d, "epoch", i->epoch_first + i->owns);
   if (i->owns) set_s(d, "owner", i->me);
   if (i->owns) stamp(d, i);
@@ -451,10 +452,11 @@ static void create(slp_row_request *d, const slp_operation *i) {
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
   if (n) slp_row_request_change(d, "parents", SLP_SET, slp_row_request_set(d, parents, n));
-  if (i->hash_start.n) { /* the hash keys come from the service, so they may have any length */
+  if (i->hash_start.n) { /* the hash keys come from the service, so they may be of any length */
     slp_str range = slp_row_request_copy(d, i->hash_start);
     range.n += slp_row_request_copy(d, SLP_STR("-")).n;
-    range.n += slp_row_request_copy(d, i->hash_end).n; /* the three copies are adjacent in memory */
+    /* the three copies are next to each other in memory, so together they are one text */
+    range.n += slp_row_request_copy(d, i->hash_end).n;
     set_s(d, "range", range);
   }
   if (i->seq_start.n) set_s(d, "first", i->seq_start);
@@ -511,8 +513,8 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
-/* Writes that this worker should not get the lease back soon. `avoid_ts` is the time of this mark; the
- * row's own time `ts` does not serve, because the next owner's writes change it. */
+/* Writes that this worker should not get the lease back soon. `avoid_ts` is the time of this mark; the row's
+ * time `ts` would not do, because the next owner's writes change it. */
 static void avoid(slp_row_request *d, const slp_operation *i) {
   set_s(d, "avoid", i->me);
   if (i->wall_ms > 0)
@@ -550,16 +552,16 @@ static void remove_ended(slp_row_request *d) {
   absent(d, "owner");
 }
 
-/* Condition: the position is still the one that was read. An evicted owner may continue to save positions
- * until it learns of the eviction, and the operator is told which position the reset replaced. */
+/* Adds the condition that the position is still the one that was read. An evicted owner may save positions
+ * until it learns that it is evicted, and the operator is told which position the reset has replaced. */
 static void as_read(slp_row_request *d, const slp_operation *i) {
   slp_operation read = {.position = i->odd};
   if (i->odd.mark.row_n) read.odd = i->odd;
   if (i->odd.kind && !SLP_MUTANT(reset_unfenced)) not_back(d, &read);
 }
 
-/* An operator's reset of a lease. If the reset is forced, the owner has been evicted just before. Without
- * a new position, the stored position stays. */
+/* Resets a lease for an operator. If the reset is forced, the owner was evicted just before. If no new
+ * position is given, the stored one stays. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
@@ -588,7 +590,7 @@ static size_t text_bytes(const sloop_schema *s, const slp_operation *i) {
   const slp_str *all[] = {
       &i->me, &i->id, &i->incarnation, &i->incarnation_before, &i->host,       &i->shard,    &i->owner,
       &i->to, &i->op, &i->parents[0],  &i->parents[1],         &i->hash_start, &i->hash_end, &i->seq_start};
-  /* room for two copies: each text may be in a condition and in a change */
+  /* room for two copies, because each text may be in a condition and in a change */
   for (size_t k = 0; k < SLP_COUNT(all); k++) n += 2 * all[k]->n;
   for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
   return n;
@@ -622,7 +624,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_RESET: reset(d, i); return 0;
     case SLP_OPERATION_RENEW:
     case SLP_OPERATION_PUBLISH:
-    /* none of these three: in this layout, the worker's row proves that the worker lives */
+    /* these three are not needed in this layout: the worker's row proves that the worker lives */
     case SLP_OPERATION_WITHDRAW:
     case SLP_OPERATION_UNCLAIM: /* not needed: the next claim replaces one that is no longer wanted */
     case SLP_OPERATIONS: break;
@@ -647,8 +649,8 @@ static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = slp_buf_str(&of(base)->prefix);
 }
 
-/* Returns the prefix of range keys up to and including the @ before the generation. Names of streams
- * contain no @. */
+/* Returns the prefix of range keys up to the @ before the generation, including the @. (No stream's name has
+ * an @ in it.) */
 static slp_str name_part(const sloop_schema *s) {
   slp_str prefix = slp_buf_str(&s->prefix);
   const char *at = memchr(prefix.p, '@', prefix.n);
@@ -660,8 +662,8 @@ static void former(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = name_part(of(base));
 }
 
-/* Looks for rows of an earlier stream with the same name. Range keys contain stream and generation, so
- * such rows are never mistaken for rows of the present stream. The user is told that they exist. */
+/* Looks for rows of an earlier stream with the same name, to tell the user of them. They are never taken for
+ * rows of this stream, because range keys have the stream and its generation. */
 static void form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
   const sloop_schema *s = of(base);
   size_t n = 0;

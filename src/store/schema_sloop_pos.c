@@ -14,7 +14,8 @@
 #include <stdio.h>
 
 #define WHOLE UINT64_C(9999999999)
-#define IDLE_MS_MAX INT64_C(9999999999999) /* the largest number of thirteen digits; in the year 2286 */
+/* the greatest number of thirteen digits, a time in the year 2286 */
+#define IDLE_MS_MAX INT64_C(9999999999999)
 
 size_t slp_pos_write(const slp_position *position, char out[SLP_POS_TEXT]) {
   const slp_mark *m = &position->mark;

@@ -21,14 +21,17 @@
 
 #include <errno.h>
 
-/* BUSY_MS_MAX: how long a request waits for other processes that lock the file, if it sets no ms_max.
- * PAUSE_US_MIN and PAUSE_US_MAX: how long a job waits between two tries. */
+/* BUSY_MS_MAX: how long a request waits while other processes lock the file, if it does not set ms_max.
+ * PAUSE_US_MIN, PAUSE_US_MAX: how long a job waits between two tries. */
 #define BUSY_MS_MAX 10000u
-#define SILENT_MS 5000u /* the longest list takes less time, and each row of a list counts as an answer */
+/* if the file gives no answer for this time, a request fails; even the longest list has an answer for each
+ * row */
+#define SILENT_MS 5000u
 #define PAUSE_US_MIN 1000u
 #define PAUSE_US_MAX 20000u
 
-typedef struct file_owner { /* outlives the store while a thread uses the file */
+/* the file and its closing job; lives longer than the store while a thread uses the file */
+typedef struct file_owner {
   slp_work_line line;
   slp_work closing;
   slp_sqlite_file *file; /* owned */
@@ -44,14 +47,14 @@ typedef struct sqlite_store {
 typedef struct job {
   slp_work work;
   slp_sqlite_ask ask;
-  slp_mem *mem; /* an allocator of the job's own, because the thread allocates too */
+  slp_mem *mem; /* an allocator for this job only, because a thread allocates from it too */
   slp_host *h;
   slp_store_req *rq; /* NULL: the request was cancelled or has failed */
   sqlite_store *store;
   slp_timer pause, silence;
   uint64_t give_up_us;
-  uint64_t silent_us; /* when the timer `silence` should run */
-  uint32_t answers;   /* slp_sqlite_file_answers when the timer `silence` was set */
+  uint64_t silent_us; /* when the timer `silence` is to run */
+  uint32_t answers;   /* what slp_sqlite_file_answers returned when the timer `silence` was set */
 } job;
 
 /* ---- jobs ---------------------------------------------------------------------------------------------- */
@@ -75,7 +78,7 @@ static void on_pause_over(slp_timer *timer) {
   slp_work_send(j->h, &j->work);
 }
 
-/* Sets the timer for the next try. Returns 1, or 0 if give_up_us has passed or there is no memory. */
+/* Sets the timer of the next try. Returns 1, or 0 if give_up_us has passed or there is no memory. */
 static int pause(job *j) {
   uint64_t now = slp_now_us(j->h), wait = PAUSE_US_MIN + slp_random_below(j->h, PAUSE_US_MAX - PAUSE_US_MIN);
   return now < j->give_up_us && !slp_timer_set(j->h, &j->pause, slp_after_us(now, wait));
@@ -87,8 +90,8 @@ static int wait_for_answers(job *j) {
   return slp_timer_set(j->h, &j->silence, j->silent_us);
 }
 
-/* Detaches the job from its request, which needs no answer any more. The job is freed now, or in on_left
- * when its thread is done. */
+/* Separates the job from its request, which needs no answer any more. The job is freed now or, while a thread
+ * runs it, in on_left. */
 static void leave(job *j) {
   j->rq = NULL;
   atomic_store(&j->ask.stop, 1);
@@ -104,14 +107,14 @@ static void leave(job *j) {
 static void on_silence(slp_timer *timer) {
   job *j = SLP_OWNER(timer, job, silence);
   slp_store_req *rq = j->rq;
-  /* `asked` is read before the answers are counted, so that an answer that comes in between is seen below */
+  /* must be read before the answers are counted, so that an answer that comes in between is noticed below */
   int asked = slp_sqlite_file_asked(j->ask.file);
-  /* If the timer runs far too late, the event loop, the process or the machine stood still, and perhaps
-   * the thread did too. Then the thread gets another SILENT_MS. */
+  /* If the timer runs far too late, the event loop, the process or the machine stood still, and perhaps the
+   * thread too. Then the thread gets another SILENT_MS. */
   int late = slp_now_us(j->h) >= slp_after_us(j->silent_us, SILENT_MS * UINT64_C(100));
   if ((late || j->answers != slp_sqlite_file_answers(j->ask.file)) && !wait_for_answers(j)) return;
-  /* This failure is not the request's time limit. Either the disk does not respond, or all threads are
-   * busy or blocked by other work. Each cause has a code of its own, which lease/context.c reports at
+  /* This failure is not the request's own time limit. Either the disk does not respond, or all threads are
+   * busy or blocked by other work. Each of the two has a code of its own, which lease/context.c reports at
    * once. */
   if (asked)
     slp_fail_set(&rq->fail, SLP_TRANSIENT, -EIO, "lease file %.150s has not answered for %u s",
@@ -307,7 +310,7 @@ static void op_close(slp_store *store) {
   slp_host *h = s->h;
   slp_free(o->mem, s);
   slp_work_send(h, &o->closing);
-  slp_work_cancel(h, &o->closing); /* the job `closing` runs nevertheless, but on_done is not called for it */
+  slp_work_cancel(h, &o->closing); /* on_done is not called, but the job `closing` runs nevertheless */
 }
 
 static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close};

@@ -8,11 +8,10 @@
 
 /* Returns 1 if this library was built with SQLite. If it returns 0, slp_sqlite_store returns SLP_ENOENT. */
 int slp_sqlite_there(void);
-/* Creates a store for one table in the file, and copies the names in `table`. Creating the store does not
- * touch the file. If the file does not exist, the first `prepare` request whose `create` is 1 creates it.
- * Returns 0, SLP_ENOMEM or SLP_ENOENT. */
+/* Creates a store for one table in the file; copies the names in `table`. Does not touch the file: if it does
+ * not exist, the first request `prepare` with `create` 1 creates it. Returns 0, SLP_ENOMEM or SLP_ENOENT. */
 int slp_sqlite_store(slp_store **ret, slp_host *h, const char *path, const slp_table_spec *table);
-/* For tests. Returns 1 if `type` (f_type of statfs) is a file system that is reached over a network. */
+/* For tests: returns 1 if `type` (f_type of statfs) is a file system that is reached over a network. */
 int slp_sqlite_network_fs(uint64_t type);
 
 #endif

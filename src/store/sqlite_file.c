@@ -35,17 +35,17 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define APPLICATION_ID 0x736c6f70 /* the bytes "slop", which the command `file` shows */
+/* the bytes "slop", which the command `file` shows as the file's application */
+#define APPLICATION_ID 0x736c6f70
 #define FORMAT 1
-/* How many steps SQLite's virtual machine makes between two looks at `stop`. A write takes some hundred
- * steps. */
+/* SQLite's virtual machine looks at `stop` after this many steps. A write takes some hundred steps. */
 #define STOP_STEPS 10000
 #define TABLES_SQL \
   "CREATE TABLE tables(name TEXT PRIMARY KEY, hash_name TEXT NOT NULL, range_name TEXT NOT NULL)"
 #define ROWS_SQL                                                                                       \
   "CREATE TABLE rows(tbl TEXT NOT NULL, hash TEXT NOT NULL, range TEXT NOT NULL, attrs TEXT NOT NULL," \
   " PRIMARY KEY(tbl, hash, range))"
-/* room for an item of 400 KB with every byte escaped, or in base64 */
+/* most bytes of an item's text: 400 KB with every byte escaped, or in base64 */
 #define ITEM_TEXT_MAX (4u * 1024 * 1024)
 
 struct slp_sqlite_file {
@@ -53,13 +53,13 @@ struct slp_sqlite_file {
   char *path;            /* owned */
   slp_table_spec *table; /* owned */
   sqlite3 *db;           /* NULL: the file is not open */
-  struct stat opened;    /* device and inode of the opened file */
+  struct stat opened;    /* tells by device and inode which file was opened */
   slp_sqlite_ask *ask;   /* the request that is running; NULL: none */
-  /* 1: a system error occurred. The connection keeps its errno, which could be taken for the cause of a
-   * later failure. So the connection is closed after the request. */
+  /* 1: a system error occurred. The connection keeps its errno, which could be taken for the cause of a later
+   * failure. So the connection is closed after this request. */
   uint8_t stained;
   _Atomic uint32_t answers;
-  _Atomic uint8_t asked; /* 1: a thread is in slp_sqlite_do */
+  _Atomic uint8_t asked; /* 1: a thread is inside slp_sqlite_do */
 };
 
 slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path, const slp_table_spec *table) {
@@ -97,21 +97,21 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
-/* Returns the system error (errno) behind the SQLite error rc, or 0. SQLite records an errno only with
- * SQLITE_IOERR and SQLITE_CANTOPEN, and keeps it while the connection is open. So with any other rc the
- * recorded errno belongs to an earlier failure. A rollback can clear the errno; then the last error of the
- * database file is used. */
+/* Returns the system error (errno) behind the SQLite error rc; 0: there is none. SQLite sets it only for
+ * SQLITE_IOERR and SQLITE_CANTOPEN, and keeps it while the connection is open. So with any other rc it
+ * belongs to an earlier failure. A rollback can clear it; then the last error of the database file is
+ * used. */
 static int system_error(slp_sqlite_file *f, int rc) {
   int os = 0, kind = rc & 0xff;
   if (!f->db || (kind != SQLITE_IOERR && kind != SQLITE_CANTOPEN)) return 0;
-  f->stained = 1; /* if a later write fails at its commit, SQLite may still have the old errno */
+  f->stained = 1; /* the connection keeps this errno, so a later failure could show it */
   os = sqlite3_system_errno(f->db);
   if (!os && kind == SQLITE_IOERR) (void)sqlite3_file_control(f->db, "main", SQLITE_FCNTL_LAST_ERRNO, &os);
   return os;
 }
 
-/* Examines the folder that contains the file and its journal. If the file is a symbolic link, this is the
- * folder of the link's target, as for SQLite. Returns 0 if the folder exists. */
+/* Examines the folder of the file and its journal. If the file is a symbolic link, that is the folder of the
+ * link's target, as for SQLite. Returns 0 if the folder exists. */
 static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_may_write) {
   const char *name = f->db ? sqlite3_db_filename(f->db, "main") : NULL;
   char folder[PATH_MAX] = "./";
@@ -128,9 +128,9 @@ static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_ma
   return statvfs(folder, ret);
 }
 
-/* Finds out why a file could not be created. When SQLite can't create a file, it tries to open the file
- * for reading, and reports the error of that attempt: no such file. But if the folder exists, the cause is
- * that the database or its journal could not be created. Returns 1 in this case, with the failure set. */
+/* Finds out why a file could not be created. If SQLite can't create a file, it tries to open it for reading,
+ * and reports the error of that: no such file. But if the folder exists, then the database or its journal
+ * could not be created. Returns 1 in this case, with a->fail set. */
 static int is_not_made(slp_sqlite_ask *a) {
   const char *path = path_of(a);
   struct statvfs fs;
@@ -144,7 +144,7 @@ static int is_not_made(slp_sqlite_ask *a) {
     slp_fail_set(&a->fail, SLP_ACCESS, SLOOP_EACCESS,
                  "lease file %.150s: no permission to write in its folder, as user %u", path,
                  (unsigned)geteuid());
-  /* f_files is 0 if a file system does not count files */
+  /* f_blocks and f_files are 0 if the file system does not count */
   else if ((fs.f_blocks && !fs.f_bavail) || (fs.f_files && !fs.f_favail))
     slp_fail_set(&a->fail, SLP_TRANSIENT, -ENOSPC, "lease file %.150s: the disk is full", path);
   else
@@ -166,13 +166,13 @@ static int has_no_folder(const char *path) {
   return stat(folder, &st) != 0 && errno == ENOENT;
 }
 
-/* Sets a->fail for the SQLite error rc, in words for the user. */
+/* Sets a->fail for the SQLite error rc, in words that a user understands. */
 static void explain(slp_sqlite_ask *a, int rc) {
   sqlite3 *db = a->file->db;
   const char *path = path_of(a);
   slp_fail *f = &a->fail;
   int os = system_error(a->file, rc);
-  switch (os == ENOSPC ? SQLITE_FULL : rc & 0xff) { /* SQLite reports a full disk as an I/O error too */
+  switch (os == ENOSPC ? SQLITE_FULL : rc & 0xff) { /* a full disk is an I/O error for SQLite */
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       a->busy = 1;
@@ -197,7 +197,8 @@ static void explain(slp_sqlite_ask *a, int rc) {
       break;
     case SQLITE_CANTOPEN:
       if (os == ENOENT && is_not_made(a)) break;
-      if (os == EMFILE || os == ENFILE || os == ENOMEM || os == EINTR) { /* these errors pass by themselves */
+      if (os == EMFILE || os == ENFILE || os == ENOMEM || os == EINTR) {
+        /* these errors go away by themselves */
         slp_fail_set(f, SLP_TRANSIENT, -os, "lease file %.150s can't be opened now: %s", path, strerror(os));
         break;
       }
@@ -241,7 +242,8 @@ static int bind(slp_sqlite_ask *a, sqlite3_stmt *st, int at, slp_str s) {
   return check(a, sqlite3_bind_text64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* Steps to the next row. Returns 1 if there is a row, 0 after the last row, or -1 with a->fail set. */
+/* Steps to the next row of the result. Returns 1 if there is one, 0 after the last one, -1 with a->fail
+ * set. */
 static int step(slp_sqlite_ask *a, sqlite3_stmt *st) {
   int rc = sqlite3_step(st);
   if (rc == SQLITE_ROW) return 1;
@@ -289,7 +291,7 @@ static int is_stopped(void *arg) {
   return f->ask && atomic_load(&f->ask->stop);
 }
 
-/* Prevents SQL code in the file (views, triggers, functions) from running, now or later: anybody may have
+/* Prevents SQL code that is in the file (views, triggers, functions) from running, because anybody may have
  * written the file. Also installs the handler that looks at `stop`. */
 static int run_nothing_of_it(slp_sqlite_ask *a) {
   static const int settings[][2] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
@@ -322,9 +324,9 @@ static int leave_wal(slp_sqlite_ask *a) {
   return 0;
 }
 
-/* Checks that both tables have exactly the definition that this program gives them, and that there are no
- * other triggers or indexes. A view could produce rows without end, and a trigger could write what no
- * request asked for. */
+/* Checks that both tables are defined exactly as this program defines them, and that there are no triggers or
+ * other indexes. A view could produce rows without end, and a trigger could write what no request asked
+ * for. */
 static int check_tables(slp_sqlite_ask *a) {
   int64_t made = 0;
   char text[160];
@@ -346,9 +348,9 @@ static int check_tables(slp_sqlite_ask *a) {
   return made == 2 ? 0 : refuse(a, "it lacks its table \"tables\" or \"rows\"");
 }
 
-/* Checks that the file was created by this program and has a known format. Sets *ret_empty to 1 if the
- * file is empty, so that the caller creates the format. The caller has begun a transaction, because
- * another process could create the format between two queries. */
+/* Checks that this program created the file, in a format that it knows. *ret_empty 1: the file is empty, so
+ * the caller must create the format. The caller must have begun a transaction, because another process could
+ * create the format between two queries. */
 static int check_format(slp_sqlite_ask *a, int *ret_empty) {
   int64_t id = 0, format = 0, things = 0;
   char text[120];
@@ -371,7 +373,7 @@ static int make_format(slp_sqlite_ask *a) {
 }
 
 static void undo(slp_sqlite_ask *a) {
-  /* An error is ignored: ROLLBACK fails only if SQLite has rolled back by itself. */
+  /* its error does not matter: ROLLBACK fails only if SQLite has rolled back by itself */
   (void)sqlite3_exec(a->file->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
@@ -389,14 +391,14 @@ static int open_checked(slp_sqlite_ask *a) {
     return SQLITE_ERROR;
   if (!empty) return 0;
   if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
-  /* Another process may have created the format since read_format. */
+  /* checks again, because another process may have created the format since read_format */
   if (!check_format(a, &empty) && (!empty || !make_format(a)) && !exec(a, "COMMIT")) return 0;
   undo(a);
   return SQLITE_ERROR;
 }
 
-/* Returns 1 if the path no longer leads to the opened file, because it was removed or replaced. Other
- * workers would never see a write to the old file. */
+/* Returns 1 if the path does not lead to the opened file any more, because that was removed or replaced.
+ * Other workers would never see what is written to it. */
 static int is_another(const slp_sqlite_file *f) {
   struct stat now;
   return stat(f->path, &now) || now.st_ino != f->opened.st_ino || now.st_dev != f->opened.st_dev;
@@ -410,8 +412,8 @@ static int remember_file(slp_sqlite_ask *a) {
   return SQLITE_ERROR;
 }
 
-/* Returns 1 if the path is a FIFO or a device. SQLite opens these, and then reports an error that hides
- * the cause. */
+/* Returns 1 if the path is a FIFO or a device. SQLite would open it, and then report an error that hides the
+ * cause. */
 static int is_no_file(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
@@ -436,8 +438,8 @@ static int open_file(slp_sqlite_ask *a, int create) {
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
-/* Looks up the table. Returns 1 if it exists and has our keys, 0 if it does not exist, or -1 with a->fail
- * set. */
+/* Looks up the table. Returns 1 if it exists with the keys that the caller wants, 0 if it does not exist, -1
+ * with a->fail set. */
 static int find_table(slp_sqlite_ask *a) {
   const slp_table_spec *t = a->file->table;
   sqlite3_stmt *st = prepare(a, "SELECT hash_name, range_name FROM tables WHERE name=?1");
@@ -476,7 +478,7 @@ static void do_prepare(slp_sqlite_ask *a) {
     return;
   }
   if (exec(a, "BEGIN IMMEDIATE")) return;
-  there = find_table(a); /* another process may have created the table in the meantime */
+  there = find_table(a); /* looks again, because another process may have created the table since */
   int bad = there < 0 || (there == 0 && add_table(a) < 0) || exec(a, "COMMIT");
   if (bad) undo(a);
   a->created = !bad && there == 0;
@@ -484,8 +486,7 @@ static void do_prepare(slp_sqlite_ask *a) {
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 /* Adds a row that has only its key attributes, in place of a stored row that can't be read because another
- * program wrote it. The code that interprets rows then reports this row as bad, and all other rows stay
- * usable. */
+ * program wrote it. The schema then reports this row as bad, and all other rows stay usable. */
 static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *rows) {
   const slp_table_spec *t = a->file->table;
   size_t n = t->range_name ? 2 : 1;
@@ -500,13 +501,13 @@ static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *
   return attrs ? slp_store_rows_add(rows, attrs, n) : SLP_ENOMEM;
 }
 
-/* Parses a stored row and adds it to `rows`. If the row can't be read, a write fails, because it must
- * write the other attributes back; a read gets a row with the key alone. Returns 0, or an error with
- * a->fail set. */
+/* Parses a stored row and adds it to `rows`. If it can't be read, a write fails, because it would have to
+ * write the other attributes back; a read gets a row with only the key. Returns 0, or an error with a->fail
+ * set. */
 static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, slp_store_rows *rows) {
   slp_json j;
   size_t n = rows->n;
-  slp_str text = slp_store_rows_text(rows, attrs); /* parsing changes the text in place */
+  slp_str text = slp_store_rows_text(rows, attrs); /* a copy, because parsing changes the text */
   int r = text.p ? 0 : SLP_ENOMEM;
   if (!r) {
     slp_json_begin(&j, (char *)(uintptr_t)text.p, text.n);
@@ -524,7 +525,7 @@ static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, 
   return SQLITE_NOMEM;
 }
 
-/* Reads the row with this key and adds it to `rows`. Returns 1, 0 if the row does not exist, or -1 with
+/* Reads the row with this key and adds it to `rows`. Returns 1 if there is one, 0 if there is none, -1 with
  * a->fail set. */
 static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key, slp_store_rows *rows) {
   int r = bind(a, st, 1, slp_str_of(a->file->table->name)) || bind(a, st, 2, key->hash) ||
@@ -602,7 +603,7 @@ static int delete_row(slp_sqlite_ask *a) {
   return r;
 }
 
-/* Applies a->write to the row `old` inside the transaction. Returns 0 if the transaction should be
+/* Applies a->write to the row `old`, inside the transaction. Returns 0 if the transaction must be
  * committed. */
 static int change_row(slp_sqlite_ask *a, const slp_row *old) {
   slp_store_write *w = &a->write;
@@ -671,5 +672,6 @@ void slp_sqlite_do(slp_sqlite_ask *a) {
   f->ask = NULL;
   if (f->db && (f->stained || is_in_wal(f->db))) slp_sqlite_file_close(f);
   atomic_fetch_add(&f->answers, 1);
-  atomic_store(&f->asked, 0); /* last, so that a thread that reads 0 also sees the counted answer */
+  /* must come last: a thread that reads 0 then also sees the answer that was counted before */
+  atomic_store(&f->asked, 0);
 }
