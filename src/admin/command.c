@@ -1,5 +1,5 @@
-/* command.c - the course of a command: the command describes the stream, opens the table, lists the shards
- * and reads the rows. Then the function of the command's task decides from the rows what comes next. */
+/* command.c - the course of an operator's command: it describes the stream, opens the table, lists the shards
+ * and reads the rows. Then a function for the command's task decides from the rows what comes next. */
 #include "admin/command_inside.h"
 
 #include "core/pace.h"
@@ -9,9 +9,10 @@
 #include <stdlib.h>
 
 #define TRIES_MAX 5u
-#define THROTTLED_MAX 9u /* tries of a throttled request; the waits between them add up to about 45 seconds */
-#define PLACE_MAX 65536  /* bytes of rows.at, the place where a throttled list of rows continues */
-#define TIMERS 3         /* `timer`, `absence_timer`, and the one of `writes` */
+/* a throttled request is tried this often; the waits between the tries add up to about 45 seconds */
+#define THROTTLED_MAX 9u
+#define PLACE_MAX 65536 /* most bytes of rows.at, which says where a throttled list of rows continues */
+#define TIMERS 3        /* the timers of a command: `timer`, `absence_timer`, and the one of `writes` */
 
 /* ---- states ------------------------------------------------------------------------------------- */
 
@@ -45,9 +46,9 @@ static const uint32_t allowed[SLP_ADMIN_STATES] = {
     [SLP_ADMIN_WRITING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_NOTIFYING] = TO(ANSWERED)};
 
-/* Returns how many tables are read in addition to the table of leases. SURVEY and IMPORT read these tables,
- * because their rows may say by which rules the workers go. Other tasks read them only if workers keep rows
- * there. */
+/* Returns how many tables are read besides the table of leases (side tables). SURVEY and IMPORT read them,
+ * because their rows may say which rules the workers follow. Other tasks read them only if workers have their
+ * rows there. */
 static uint8_t count_side_tables(slp_admin *a) {
   int copies = a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_IMPORT;
   slp_table_spec spec;
@@ -57,7 +58,7 @@ static uint8_t count_side_tables(slp_admin *a) {
   return n;
 }
 
-/* Changes the state. If the new state is READING, forgets the rows that were read before. */
+/* Changes the state. In READING, first drops the rows that were read before. */
 static void enter(slp_admin *a, slp_admin_state to) {
   SLP_CHECK(allowed[a->state] >> to & 1);
   a->state = to;
@@ -79,7 +80,7 @@ static void on_timer(slp_timer *t) {
   begin[a->state](a);
 }
 
-/* Runs the current state's function again after `us`. */
+/* Runs the function of the current state again after `us`. */
 static void wait(slp_admin *a, uint64_t us) {
   slp_timer_set_reserved(a->o.host, &a->timer, slp_after_us(slp_now_us(a->o.host), us));
 }
@@ -93,7 +94,7 @@ void slp_admin_read_in(slp_admin *a, uint64_t us) {
 
 static void on_done(slp_event *ev) {
   slp_admin *a = SLP_OWNER(ev, slp_admin, done_ev);
-  a->o.on_done(a, a->o.arg); /* the last act: on_done may free the command */
+  a->o.on_done(a, a->o.arg); /* the last statement, because on_done may free the command */
 }
 
 static void answer(slp_admin *a) {
@@ -103,7 +104,7 @@ static void answer(slp_admin *a) {
     a->answer.leases = NULL;
     a->answer.explanation = NULL;
   }
-  if (a->starved) a->answer.result = NULL; /* a result with missing parts is not reported */
+  if (a->starved) a->answer.result = NULL; /* a result that lacks parts is not reported */
   slp_post(a->o.host, &a->done_ev);
 }
 
@@ -126,7 +127,7 @@ void slp_admin_no_memory(slp_admin *a) {
   slp_admin_finish(a);
 }
 
-/* Ends the command with a failure. The answer reports the changes that were made before the failure. */
+/* Ends the command with a failure. The answer has the changes that were made before it. */
 static void fail_with(slp_admin *a, const slp_fail *f) {
   a->fail = *f;
   if (a->state == SLP_ADMIN_READING && a->edits && a->may_have_changed)
@@ -137,13 +138,14 @@ static void fail_with(slp_admin *a, const slp_fail *f) {
     slp_admin_finish(a);
 }
 
-/* Sends this state's request again after a while, or ends the command if its tries are used up. An error of
- * the disk (-EIO) is not tried again, because the store has already waited for the disk. */
+/* Sends the request of the current state again after a wait, or ends the command if its tries are used up.
+ * After an error of the disk (-EIO) there is no further try, because the store has waited for the disk
+ * already. */
 static void again(slp_admin *a, const slp_fail *f) {
   int passes = f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT || f->class == SLP_BUSY;
   if (f->code == -EIO) passes = 0;
-  /* The store reports each throttled try here. A source repeats a throttled request by itself, and reports
-   * the throttle only when it gives up. */
+  /* 1: each throttled try is counted here, because the store reports each. 0: a source repeats throttled
+   * requests by itself, and reports only when it gives up. */
   int one_by_one =
       f->class == SLP_THROTTLE && (a->state == SLP_ADMIN_PREPARING || a->state == SLP_ADMIN_READING);
   if (!passes || ++a->tries >= (one_by_one ? THROTTLED_MAX : TRIES_MAX)) {
@@ -205,7 +207,7 @@ static void prepared(slp_store_req *rq) {
     a->no_table = 1; /* SLP_ADMIN_IMPORT creates the table later, if no row is in the way */
     slp_admin_move(a, SLP_ADMIN_LISTING);
   } else if (rq->fail.class == SLP_GONE) {
-    /* The command creates no table: an empty table would look as if nobody had any leases. */
+    /* a command creates no table, because an empty one would look as if no worker had any lease */
     slp_fail f = rq->fail;
     f.code = SLOOP_ELEASE;
     a->why.reason = SLP_ADMIN_NO_TABLE;
@@ -214,8 +216,7 @@ static void prepared(slp_store_req *rq) {
     again(a, &rq->fail);
   } else {
     a->no_table = 0;
-    /* without `former`, the rows do not say which stream they belong to; only the stream's shards can show
-     * that */
+    /* without `former`, rows do not name their stream; only the stream's shards can show whose they are */
     int lists = a->o.task != SLP_ADMIN_LEASES || !a->schema->former;
     slp_admin_move(a, lists && !a->shards ? SLP_ADMIN_LISTING : SLP_ADMIN_READING);
   }
@@ -263,8 +264,8 @@ static int keep_listing(slp_admin *a) {
   return 0;
 }
 
-/* Returns 1 if the command continues without a listing of the stream: LAG can read shards that have leases
- * without a listing. a->unlisted then says why the listing is missing. */
+/* Returns 1 if the command continues although the stream could not be listed: LAG can read shards that have
+ * leases without a listing. a->unlisted then says why there is none. */
 static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
   if (a->o.task != SLP_ADMIN_LAG || (!slp_class_lasts(f->class) && a->tries + 1 < TRIES_MAX)) return 0;
   char words[SLP_LAGS_WORDS];
@@ -279,7 +280,7 @@ static void listed(slp_src_req *rq) {
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
     if (a->o.task == SLP_ADMIN_LEASES || goes_on_unlisted(a, &f))
-      /* without a listing the rows can't be compared with the stream, and are shown as they are */
+      /* without a listing the rows can't be compared with the stream, so they are shown as they are */
       slp_admin_move(a, SLP_ADMIN_READING);
     else
       again(a, &f);
@@ -310,8 +311,8 @@ static void decide(slp_admin *a) {
   }
 }
 
-/* Returns 1 if `row`, from a table other than the table of leases, is added to the rows. A row of an unknown
- * kind is not. A damaged row is not added by SURVEY and IMPORT: these tables hold no positions. */
+/* Returns 1 if `row`, from a side table, is added to the rows. Rows of an unknown kind are not. For SURVEY
+ * and IMPORT damaged rows are not either, because side tables have no positions. */
 static int counts_beside(slp_admin *a, const slp_row *row) {
   slp_parsed_row parsed;
   slp_schema_read_row(a->schema, row, &parsed);
@@ -328,9 +329,9 @@ static void keep_beside(slp_admin *a) {
     if (counts_beside(a, &a->rows.out.rows[i])) add_row(a, &a->beside, &a->rows.out.rows[i]);
 }
 
-/* Advances to the next partition key, if the leases are spread over several keys. The rows under the first
- * key say how many keys there are. Returns 1 if the rows of another key must be read, 0 if rows.out now holds
- * the rows of all keys. */
+/* Goes on to the next partition key, if the leases are spread over several. The rows under the first key say
+ * how many there are. Returns 1 if the rows under another key must be read, 0 if rows.out has the rows of all
+ * keys now. */
 static int next_part(slp_admin *a) {
   if (!a->schema->lease_key) return 0;
   if (!a->part) a->schema->spread = slp_spread_of_rows(a->schema, &a->rows.out);
@@ -349,7 +350,8 @@ static void rows_done(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_admin, rows);
   if (rq->fail.class != SLP_FINE) {
     a->trouble_us = rq->done_us;
-    if (a->rows.out.n > a->throttled_n) a->tries = 0; /* another page of rows came since the last throttle */
+    /* more rows came since the last throttled try, so the tries are counted from 0 again */
+    if (a->rows.out.n > a->throttled_n) a->tries = 0;
     a->throttled_n = a->rows.out.n;
     again(a, &rq->fail);
     return;
@@ -374,7 +376,7 @@ static void rows_done(slp_store_req *rq) {
     decide(a);
 }
 
-/* Sets rows.hash and rows.prefix to the part of the leases that is read next. */
+/* Sets rows.hash and rows.prefix to those leases that are read next. */
 static int part_scope(slp_admin *a) {
   slp_row_key key;
   slp_buf_clear(&a->part_key);
@@ -388,7 +390,7 @@ static void read_rows(slp_admin *a) {
   memset(&a->snapshot, 0, sizeof a->snapshot); /* the snapshot points into the rows, which are freed now */
   memset(&a->rows.rq, 0, sizeof a->rows.rq);
   a->rows.rq.on_done = rows_done;
-  /* the store reports each throttle to rows_done(), and a long list continues where it was throttled */
+  /* the store reports each throttled try to rows_done(), and a long list continues where it was throttled */
   a->rows.rq.paced = 1;
   a->rows.rq.table = a->side;
   if (a->schema->former && slp_admin_shows(a))
@@ -465,8 +467,8 @@ static void write_rows(slp_admin *a) {
 
 static void notified(slp_admin_slot *slot) { slp_admin_finish(slot->admin); }
 
-/* Tells the leader that rows have changed. Without this write the leader would notice only when it next
- * compares the rows with the stream. */
+/* Notifies the leader that rows have changed. Otherwise it would notice only when it next compares the rows
+ * with the stream. */
 static void notify(slp_admin *a) {
   slp_str id, incarnation;
   if (a->changed && slp_admin_has(a, SLP_OPERATION_NOTIFY) &&
@@ -479,7 +481,7 @@ static void notify(slp_admin *a) {
 
 /* ---- absences ----------------------------------------------------------------------------------- */
 
-/* Tells slp_absence at regular intervals that this process runs. */
+/* Called regularly: notes for slp_absence that this process is running. */
 static void note_absence(slp_timer *t) {
   slp_admin *a = SLP_OWNER(t, slp_admin, absence_timer);
   uint64_t every_us = slp_absence_every_us((uint64_t)a->o.lease_ms * 1000);
@@ -520,7 +522,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   return 0;
 }
 
-/* Sets the answer of a stopped RELEASE or RESET: the changes that were made before the stop. */
+/* Sets the answer of a RELEASE or RESET that was stopped: the changes that were made until then. */
 static void tell_stopped(slp_admin *a) {
   if (a->o.task != SLP_ADMIN_RELEASE && a->o.task != SLP_ADMIN_RESET) return;
   if (a->answer.result) return;
@@ -528,7 +530,8 @@ static void tell_stopped(slp_admin *a) {
     slp_edits_stop(a);
   } else if (a->victim && a->changed) {
     slp_admin_tell_victim(a);
-  } else if (!a->may_have_changed && !a->busy_n) { /* an eviction that is under way may already be done */
+  } else if (!a->may_have_changed && !a->busy_n) {
+    /* if a write is under way, it is not known whether something was changed */
     sloop_admin_result_t *nothing = slp_admin_room(a, sizeof *nothing);
     if (nothing) nothing->worker = "";
     a->answer.result = nothing;

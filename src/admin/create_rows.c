@@ -1,23 +1,20 @@
-/* create_rows.c - creates rows for given positions, in a table that no worker uses at the time.
- *
- * The work goes in rounds. Every round reads all rows and compares them with the positions. A row is in the
- * way if it has another position, if no position is given for its shard, or if it can't be read. If any row
- * is in the way, nothing is written. Otherwise the missing rows are created, each under the condition that it
- * does not exist yet. The next round shows which writes took effect.
- *
- * So if a command was interrupted, the next command writes the rest. If all rows are as wanted, nothing is
- * written. */
+/* create_rows.c - creates rows for given positions, in a table that no worker uses at that time. The work is
+ * done in rounds. Every round reads all rows and compares them with the positions. A row is in the way if it
+ * has another position, if no position is given for its shard, or if it can't be read. If a row is in the
+ * way, nothing is written. Otherwise the missing rows are created, each on the condition that it does not
+ * exist. The next round shows which writes were made. So if a command was interrupted, the next one writes
+ * the rest, and if all rows are as they should be, nothing. */
 #include "admin/command_inside.h"
 
 #define ROUNDS_MAX 8u
 
 struct slp_import {
-  slp_import_row *rows; /* one for each element of `placed` */
-  /* one for each element of `placed`: its position in the form that rows of the target can hold */
+  slp_import_row *rows; /* what became of each position; as many elements as `placed` */
+  /* as many elements as `placed`: each position in the form that rows of the target can hold */
   slp_position *to;
-  slp_import_odd *odd; /* rows of the target that are in the way; in `keep` */
+  slp_import_odd *odd; /* rows of the target that keep this command from writing; in `keep` */
   size_t odd_n;
-  /* The index in `placed` that is written next. */
+  /* index in `placed` of the next row to write */
   size_t write_at;
   uint32_t rounds;
   uint8_t begun; /* 1: a write was sent */
@@ -39,7 +36,7 @@ static void operation_of(const slp_admin *a, const slp_placed *p, const slp_posi
                        .shards_n = n};
 }
 
-/* Parses the row that a write would create. Returns 1 if it is the row of a lease. */
+/* Reads back the row that a write would create. Returns 1 if it is the row of a lease. */
 static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret) {
   slp_attr attrs[SLP_ROW_REQUEST_CHANGES + 2];
   slp_table_spec spec;
@@ -57,8 +54,8 @@ static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret
   return ret->kind == SLP_ROW_LEASE;
 }
 
-/* Returns 1 if a row of the target can hold the position. Each layout can express only some positions. So
- * this function builds a row, parses it, and compares the position that comes back. */
+/* Returns 1 if a row of the target can hold the position. Each layout can express only some positions. So a
+ * row is built and read back, and the position in it is compared. */
 static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   slp_store_write none = {.rq = {0}};
   slp_row_request request;
@@ -73,8 +70,8 @@ static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   return same;
 }
 
-/* Finds the form of a position for rows of the target. "Latest" means from now on; if the layout has no word
- * for it, the present time is used. */
+/* Converts a position to the form that rows of the target can hold. LATEST means from now on; if the layout
+ * has no word for that, it becomes the present time. */
 static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position *to) {
   *to = p->position;
   if (p->bad) return SLP_IMPORT_BAD;
@@ -82,7 +79,7 @@ static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position 
   if (to->kind == SLP_POSITION_TIME && to->at_ms <= 0) return SLP_IMPORT_NO_TIME;
   if (can_hold(a, p, to)) return SLP_IMPORT_MISSING;
   if (a->o.whole && to->kind == SLP_POSITION_AFTER && !to->mark.sub) {
-    /* a layout that knows no places inside aggregates expresses "after the record" so */
+    /* the form of "after the record" in layouts that have no index inside aggregates */
     to->mark.sub = UINT32_MAX;
     return can_hold(a, p, to) ? SLP_IMPORT_MISSING : SLP_IMPORT_POSITION;
   }
@@ -113,8 +110,8 @@ static void odd(slp_admin *a, slp_import_row what, slp_str name, const char *why
   if (at) o->position = *at;
 }
 
-/* Compares a row with its position, once. If a write for the row got no answer (SLP_IMPORT_SENT), the row's
- * present position decides whether the write took effect. */
+/* Compares a row with its position. Each row is compared only once. If the write of the row got no answer
+ * (SLP_IMPORT_SENT), the row's present position shows whether it was made. */
 static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import *m = a->import;
   const slp_placed *p = slp_placed_find(&a->placed, l->shard);
@@ -125,8 +122,8 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import_row *row = &m->rows[p - a->placed.all];
   slp_position *to = &m->to[p - a->placed.all];
   if (*row != SLP_IMPORT_MISSING && *row != SLP_IMPORT_SENT) return;
-  /* The position of a row created for "latest" may be a time. A time that an earlier command wrote is
-   * accepted too. */
+  /* A row that was created for LATEST may have a time as its position. A time that an earlier command wrote
+   * is accepted too. */
   int time = p->position.kind == SLP_POSITION_LATEST && to->kind == SLP_POSITION_TIME &&
              l->position.kind == SLP_POSITION_TIME;
   if (time || slp_position_same(&l->position, to)) {
@@ -137,7 +134,7 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
   *to = l->position;
 }
 
-/* Judges one row of the target. The row of a lease is compared with its position; other rows may be in the
+/* Judges one row of the target. The row of a lease is compared with its position; another row may be in the
  * way. */
 static void judge(slp_admin *a, const slp_row *from) {
   slp_parsed_row row;
@@ -196,14 +193,14 @@ static void write_on(slp_admin *a);
 static void written(slp_admin_slot *slot) {
   slp_import *m = slot->admin->import;
   slp_admin_write_is_final(slot);
-  /* If somebody else has created the row, no write is needed either; the next round compares it. */
+  /* If another process has created the row, no write is needed either; the next round compares the row. */
   if (slot->op.end == SLP_OUTCOME_DONE && slot->op.w.written == SLP_WRITTEN_YES)
-    /* this command created the row; a worker may change its position from now on */
+    /* this command has created the row; from now on a worker may change its position */
     m->rows[slot->about] = SLP_IMPORT_MADE;
   write_on(slot->admin);
 }
 
-/* Finds the shard's children in the stream's listing. */
+/* Finds the children of the shard in the stream's listing. Returns how many there are. */
 static size_t children_of(const slp_admin *a, slp_str shard, slp_str ret[SLP_ADMIN_CHILDREN]) {
   size_t n = 0;
   for (size_t i = 0; i < a->shards_n && n < SLP_ADMIN_CHILDREN; i++)
@@ -248,7 +245,8 @@ void slp_import_write(slp_admin *a) {
 
 static void refuse(slp_admin *a) {
   a->why.left = slp_import_problems(a);
-  a->why.all = a->import->begun; /* not 0: rows were written before another writer put these in the way */
+  /* not 0: rows were written before another process put these rows in the way */
+  a->why.all = a->import->begun;
   slp_admin_failed(a, SLP_ADMIN_IN_THE_WAY, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
 }
 
@@ -257,7 +255,7 @@ static void go_on(slp_admin *a) {
   if (!a->o.apply || !left) {
     slp_admin_finish(a);
   } else if (a->no_table) {
-    slp_admin_move(a, SLP_ADMIN_PREPARING); /* creates the table, since no row is in the way */
+    slp_admin_move(a, SLP_ADMIN_PREPARING); /* creates the table, because no row is in the way */
   } else if (++a->import->rounds > ROUNDS_MAX) {
     a->why.left = left;
     a->why.all = a->placed.n;
@@ -287,7 +285,7 @@ void slp_admin_import(slp_admin *a) {
   if (r == SLP_ENOMEM || a->starved) {
     slp_admin_no_memory(a);
   } else if (r) {
-    slp_admin_finish(a); /* a->fail or a->why is set already */
+    slp_admin_finish(a); /* a->fail or a->why says what is wrong */
   } else {
     judge_all(a);
     if (a->starved)
@@ -295,7 +293,7 @@ void slp_admin_import(slp_admin *a) {
     else if (slp_import_problems(a))
       refuse(a);
     else if (a->import->begun && !count(a, is_to_do))
-      /* all rows were created; a worker that has started meanwhile continues from them */
+      /* all rows were created; a worker that has started since continues from them */
       slp_admin_finish(a);
     else if (slp_admin_is_quiet(a))
       go_on(a);

@@ -1,48 +1,46 @@
-/* edits.c - leases that an operator changes, each with one conditional write.
- *
- * The work goes in rounds. Every round reads all rows. If a lease has an owner, the owner is watched until it
- * is proven dead, or is evicted by force. Only then are the leases written. If a write was refused, or got no
- * answer, the rows of the next round show whether it took effect. */
+/* edits.c - the leases that an operator changes, each by one conditional write. The work is done in rounds.
+ * Every round reads all rows. If a lease has an owner, the owner is watched until it is proven dead, or is
+ * evicted by force. Only then is the lease written. If a write was refused, or got no answer, the rows of the
+ * next round show whether it was made. */
 #include "admin/command_inside.h"
 
 #define ROUNDS_MAX 8u
 
-/* UNSENT -> SENT -> DONE. UNSENT and SENT may also become WAS_SO or GIVEN_UP. Each round judges the targets
- * in UNSENT and SENT by their rows. */
+/* The states of a lease that is to be changed (a target): UNSENT -> SENT -> DONE. UNSENT and SENT may also
+ * become WAS_SO or GIVEN_UP. Each round judges the targets in UNSENT and SENT by their rows. */
 typedef enum target_state {
   TARGET_UNSENT,
-  TARGET_SENT, /* a write was sent at least once */
+  TARGET_SENT, /* a write was sent at least once, and is not known to be made */
   TARGET_DONE,
-  /* the row is as wanted, and not by our write: it was so before, or somebody else changed it after our write
-   * was refused */
+  /* The row is as it should be, but not by this command's write: it was so before, or another process changed
+   * it after this command's write was refused. */
   TARGET_WAS_SO,
   TARGET_GIVEN_UP
 } target_state;
 
-typedef struct target { /* a lease that is to be changed */
+typedef struct target { /* one lease that is to be changed */
   slp_str shard;        /* in `keep`, like all texts of this struct */
   target_state state;
-  slp_position to; /* NONE: the position does not change */
-  /* the position before the last write was sent; was_owner and was_parked are also from that time */
+  slp_position to; /* the new position; NONE: it does not change */
+  /* the position in the row before the last write was sent; was_owner and was_parked are from the same row */
   slp_position was;
   slp_str was_owner;
   uint8_t was_parked;
-  /* 1: a write got no answer. A row that has changed since then does not show whether that write took
-   * effect */
+  /* 1: a write got no answer. If the row has changed since, it does not show whether that write was made. */
   uint8_t in_doubt;
-  sloop_change_kind_t why; /* GIVEN_UP: why the target was given up */
+  sloop_change_kind_t why; /* in GIVEN_UP: the reason */
 } target;
 
 struct slp_edits {
   target *targets; /* in `keep` */
   size_t n;
-  size_t write_at;  /* index of the target that is written next */
-  size_t evicted_n; /* workers that were evicted, or whose eviction got no answer */
-  size_t evict_at;  /* iterator for slp_watch_each: the watched owner that is evicted next */
-  /* How many rounds did not finish the work. */
+  size_t write_at;  /* index of the next target to write */
+  size_t evicted_n; /* how many workers were evicted, or may have been because the eviction got no answer */
+  size_t evict_at;  /* where slp_watch_each continues: the next watched owner to evict */
+  /* how many rounds have ended with work left */
   uint32_t rounds;
   uint8_t force;
-  sloop_admin_result_t *result; /* in `keep`; NULL: not created yet */
+  sloop_admin_result_t *result; /* what the operator gets, in `keep`; NULL: not made yet */
 };
 
 static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
@@ -130,14 +128,14 @@ static sloop_change_t told(slp_admin *a, const target *t) {
   return c;
 }
 
-/* Puts all targets into the result, and sets a->why.left to the number of targets that could not be changed
- * as asked. */
+/* Puts all targets into the result, and sets a->why.left to the number of those that could not be changed as
+ * asked. */
 static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
   slp_edits *c = a->edits;
   sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
   const sloop_change_t **at = slp_admin_room(a, (c->n + 1) * sizeof(const sloop_change_t *));
   size_t n = 0, left = 0, unknown = 0;
-  for (int done = 0; done < 2 && all && at; done++) { /* targets that were not changed come first */
+  for (int done = 0; done < 2 && all && at; done++) { /* first the targets that were not changed */
     for (size_t i = 0; i < c->n; i++) {
       if (is_so_now(&c->targets[i]) != done) continue;
       left += !done;
@@ -156,7 +154,7 @@ static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
   a->why.all = c->n;
 }
 
-/* Ends the edits. Either every target was handled, or a->fail says why some are left. */
+/* Ends the edits. Either every target is done or given up, or a->fail says why some are left. */
 void slp_edits_conclude(slp_admin *a) {
   tell_all(a, a->edits->result);
   if (a->why.left) slp_admin_note(a, SLP_ADMIN_SOME_UNCHANGED, SLP_REFUSED, SLOOP_ELEASE);
@@ -171,7 +169,7 @@ void slp_edits_stop(slp_admin *a) {
   sloop_admin_result_t *r = c->result ? c->result : slp_admin_room(a, sizeof *r);
   if (!r) return;
   if (!r->worker) r->worker = "";
-  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* a write that is under way may or may not take effect */
+  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* a write that is under way may or may not be made */
     const slp_admin_slot *s = &a->slots[i];
     if (!s->op.busy) continue;
     if (s->on_done == written) c->targets[s->about].in_doubt = 1;
@@ -199,8 +197,8 @@ static void evicted(slp_admin_slot *slot) {
   evict_on(a);
 }
 
-/* Marks a watched owner as evicted. With `force` the owner may do anything meanwhile; without it, the owner's
- * counter must still have the watched value. */
+/* Marks a watched owner as evicted. Without `force`, on the condition that the owner's counter has not
+ * changed since it was watched. */
 static int evict(slp_admin *a, const slp_watched *w) {
   slp_operation i = {.kind = SLP_OPERATION_EVICT,
                      .me = slp_str_of(a->me),
@@ -209,14 +207,14 @@ static int evict(slp_admin *a, const slp_watched *w) {
   return slp_admin_write(a, &i, 0, evicted);
 }
 
-/* Evicts all watched owners. The rows of the next round show the outcome. */
+/* Evicts all watched owners that must be evicted. The rows of the next round show the outcome. */
 static void evict_on(slp_admin *a) {
   slp_edits *c = a->edits;
   const slp_watched *w;
   while (a->fail.class == SLP_FINE && (w = slp_watch_each(a, &c->evict_at))) {
     int r = evict(a, w);
     if (r == SLP_ENOBUFS) {
-      c->evict_at--; /* this owner is evicted when a slot is free */
+      c->evict_at--; /* no slot is free, so this owner is evicted when one is */
       return;
     }
     if (r) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
@@ -230,24 +228,24 @@ void slp_edits_evict(slp_admin *a) {
 }
 
 /* Finds the owner of a lease, if it must be evicted or proven dead before the lease is written. Returns 1 if
- * there is such an owner: it is in *ret, and is watched. Returns 0 if there is none. Returns SLP_ENOMEM. */
+ * there is one, which is then watched, in *ret. Returns 0 if there is none, or SLP_ENOMEM. */
 static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
   int force = a->edits->force;
   *ret = NULL;
   if (!l->owner.n) return 0;
   if (by_rows(a)) {
     slp_owner_life life = slp_admin_owner_life(a, l->owner);
-    /* SLP_OWNER_UNKNOWN: an owner whose name is no instance has no row, so it can't be evicted. */
+    /* SLP_OWNER_UNKNOWN: an owner whose name is no instance has no row, so it can't be evicted */
     if (life == SLP_OWNER_EVICTED || life == SLP_OWNER_UNKNOWN) return 0;
     if (life == SLP_OWNER_MISSING && force) return 0;
   } else if (force || l->position.kind == SLP_POSITION_END) {
-    /* with `force`, the write's condition on the lease's counter suffices; an ended lease only keeps its
-     * owner's name */
+    /* With `force`, the condition on the lease's counter is enough. An ended lease only keeps its owner's
+     * name. */
     return 0;
   }
   *ret = slp_watch_add(a, l);
   if (!*ret) return SLP_ENOMEM;
-  /* If the owner has a row, that row is marked as evicted before the lease is written. */
+  /* If the owner has a row, that must be marked as evicted before the lease is written. */
   return (*ret)->dead && ((*ret)->silence.last.missing || !by_rows(a)) ? 0 : 1;
 }
 
@@ -267,7 +265,7 @@ static void written(slp_admin_slot *slot) {
   write_on(a);
 }
 
-/* Keeps what the row said before our write, for the result. */
+/* Keeps what the row said before this command's write, for the result. */
 static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
   t->was = l->position;
   t->was_owner = slp_admin_keep(a, l->owner);
@@ -277,7 +275,7 @@ static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
 
 static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
   target *t = &a->edits->targets[at];
-  /* If only leases show who lives, a release is the same write that the owner itself would send. */
+  /* 1: if only leases show who lives, a release is the same write that the owner would send */
   int as_owner = !by_rows(a) && t->to.kind == SLP_POSITION_NONE;
   const slp_admin_shard *listed = slp_admin_listed(a, l->shard);
   slp_operation i = {.kind = as_owner ? SLP_OPERATION_RELEASE : SLP_OPERATION_RESET,
@@ -321,7 +319,7 @@ void slp_edits_write(slp_admin *a) {
 
 /* ---- a round, after the rows were read ---------------------------------------------------------------- */
 
-/* Returns 1 if the row is already as the target wants it, so that no write is needed. */
+/* Returns 1 if the row is as the target asks for, so that no write is needed. */
 static int is_so(const target *t, const slp_lease_row *l) {
   int ended = l->position.kind == SLP_POSITION_END;
   if (l->parked || l->refused_n || (l->owner.n && !(ended && t->to.kind == SLP_POSITION_END))) return 0;
@@ -330,8 +328,8 @@ static int is_so(const target *t, const slp_lease_row *l) {
 }
 
 typedef struct obstacles {
-  const slp_lease_row *alive; /* a lease whose owner has proven that it lives; NULL: none */
-  uint64_t wait_us;           /* how long to wait before owners are judged again; UINT64_MAX: no wait */
+  const slp_lease_row *alive; /* a lease whose owner is proven to live; NULL: none */
+  uint64_t wait_us;           /* after what time owners must be judged again; UINT64_MAX: they need not be */
   int evict;                  /* 1: at least one owner must be evicted */
 } obstacles;
 
@@ -342,8 +340,8 @@ static void meet(slp_admin *a, target *t, obstacles *o) {
     give_up(t, SLOOP_CHANGE_NO_ROW);
     return;
   }
-  /* The row is as wanted: it was so before, or somebody else changed it, or our write took effect but its
-   * answer was lost. */
+  /* The row is as it should be: it was so before, or another process changed it, or this command's write was
+   * made and its answer was lost. */
   if (is_so(t, l)) {
     if (t->in_doubt) a->changed = 1;
     move(t, t->in_doubt ? TARGET_DONE : TARGET_WAS_SO);

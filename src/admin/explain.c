@@ -1,5 +1,5 @@
-/* explain.c - why a shard is read, or is not. The answer follows from one consistent read of the table and
- * one listing of the stream. */
+/* explain.c - says why a shard is read, or why it is not. The answer follows from one consistent read of the
+ * table and one listing of the stream. */
 #include "admin/command_inside.h"
 
 #include "lease/hash_range.h"
@@ -8,13 +8,12 @@
 
 #include <stdio.h>
 
-#define ANCESTORS_MAX 64 /* the most ancestors that are examined, from a shard upwards */
-#define LOOKS_MAX 8      /* how often the rows are read again for a worker that seems silent */
+#define ANCESTORS_MAX 64 /* at most this many ancestors are examined, from a shard upwards */
+#define LOOKS_MAX 8      /* the rows are read again at most this often because a worker seems silent */
 
 /* ---- workers ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if the time in the worker's row is too old. A worker whose row was seen to change is not
- * silent. */
+/* Returns 1 if the time in the worker's row is too old. If the row was seen to change, returns 0. */
 static int is_silent(const slp_admin *a, const slp_worker_row *w) {
   char name[200];
   if (!slp_admin_worker_silent(a, w)) return 0;
@@ -24,7 +23,7 @@ static int is_silent(const slp_admin *a, const slp_worker_row *w) {
   return !seen || !seen->alive;
 }
 
-/* Returns 1 if rows of this layout name one parent at most. The other parent is known from the stream's
+/* Returns 1 if rows of this layout name at most one parent. The other parent is then taken from the stream's
  * listing. */
 static int names_one_parent(const slp_admin *a) {
   return a->schema->strategy && a->schema->strategy->knows_parents;
@@ -51,9 +50,9 @@ static int in_assignment(const slp_assignment_row *p, slp_str shard) {
   return 0;
 }
 
-/* Finds the worker of a shard in layouts where all workers share one list of shards: each worker takes the
- * shards whose index in the list fits the worker's own index among the living workers. Returns NULL if there
- * is none. */
+/* Finds the worker of a shard in layouts where all workers share one list of shards, and each worker takes
+ * the shards whose index in the list fits its own index among the living workers. Returns NULL if there is
+ * none. */
 static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   const slp_snapshot *s = &a->snapshot;
   const slp_assignment_row *list = s->assignments;
@@ -64,8 +63,8 @@ static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   return NULL;
 }
 
-/* Returns the worker to which the assignment gives the shard, preferably a living one, otherwise a silent
- * one. NULL: there is none. */
+/* Returns a worker to which an assignment row gives the shard: a living one if there is one, otherwise a
+ * silent one. NULL: there is none. */
 static const slp_worker_row *assigned_to(const slp_admin *a, slp_str shard) {
   const slp_worker_row *silent = NULL;
   if (slp_admin_has_clients(a)) return by_index(a, shard);
@@ -93,8 +92,8 @@ static sloop_leader_state_t leader_state(const slp_admin *a) {
 }
 
 /* Returns in how many ms other workers may treat a silent worker as dead. Each of them counts from the moment
- * when it saw the silent worker's last heartbeat. If the silent worker was the leader, the others began to
- * watch its row only after half a lease. */
+ * when it saw the silent worker's last heartbeat. If that worker was the leader, the others began to watch
+ * its row only after half a lease. */
 static int64_t free_in_ms(const slp_admin *a, const slp_worker_row *w) {
   return slp_max_i64(0, w->wall_ms + (int64_t)w->lease_ms + w->lease_ms / 2 + 2000 - a->wall_ms);
 }
@@ -120,17 +119,17 @@ static const sloop_shard_lease_t *relative(slp_admin *a, slp_str id) {
 
 static int is_ended(const slp_lease_row *l) { return l && l->position.kind == SLP_POSITION_END; }
 
-/* Returns 1 if the parent must be read first. A parent that has no row and is not listed any more does not
- * delay its children. */
+/* Returns 1 if the parent must be read before its children. A parent that has no row and is not listed any
+ * more need not be. */
 static int holds_back(const slp_admin *a, slp_str parent) {
   const slp_lease_row *p = slp_snapshot_lease_of(&a->snapshot, parent);
   if (!parent.n || is_ended(p)) return 0;
   return p || slp_admin_listed(a, parent);
 }
 
-/* Returns the parents that the owner of the lease waits for. In some layouts a row names one parent at most.
- * A worker of libsloop then learns both parents from the stream, and waits for both; a worker of another
- * system goes by the row. */
+/* Returns the parents that the owner of the lease waits for. In some layouts a row names at most one parent.
+ * A worker of sloop then learns both from the stream, and waits for both; a worker of another system goes by
+ * the row. */
 static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
   slp_str id, incarnation;
   const slp_admin_shard *listed = names_one_parent(a) ? slp_admin_listed(a, l->shard) : NULL;
@@ -138,7 +137,7 @@ static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
   return listed->parents;
 }
 
-/* Returns the nearest ancestor of a shard that waits for no parent. */
+/* Returns the nearest ancestor of a shard that waits for no parent itself. */
 static slp_str first_cause(const slp_admin *a, slp_str shard) {
   for (int n = 0; n < ANCESTORS_MAX; n++) {
     const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, shard);
@@ -163,7 +162,7 @@ static int has_parent(const slp_str parents[2], slp_str shard) {
   return slp_str_eq(parents[0], shard) || slp_str_eq(parents[1], shard);
 }
 
-/* The listing may be older than the table, so children that only the table knows are added too. */
+/* The listing may be older than the table, so children that only the table has are added too. */
 static void add_children(slp_admin *a, sloop_explanation_t *e, slp_str shard) {
   const slp_snapshot *s = &a->snapshot;
   const sloop_shard_lease_t **all =
@@ -227,7 +226,7 @@ static void explain_lease(slp_admin *a, sloop_explanation_t *e, const slp_lease_
 
 /* ---- a shard without a lease -------------------------------------------------------------------- */
 
-/* Returns why the shard's row can't be read. NULL: the row can be read, or there is none. */
+/* Returns why the shard's row can't be read. NULL: it can be read, or there is none. */
 static const char *bad_row_of(slp_admin *a, slp_str shard) {
   slp_store_write none = {.rq = {0}};
   slp_row_request request;
@@ -255,8 +254,8 @@ static void find_hole(slp_admin *a, sloop_explanation_t *e) {
   e->hole_to = slp_admin_text(a, slp_str_of(to));
 }
 
-/* Watches every worker that seems silent, because the answer counts the living workers. Returns the watched
- * worker with the longest lease. NULL: no worker seems silent. */
+/* Begins to watch every worker that seems silent, because the answer depends on how many workers live.
+ * Returns the one with the longest lease. NULL: no worker seems silent. */
 static const slp_watched *watch_silent(slp_admin *a) {
   const slp_watched *longest = NULL;
   for (size_t i = 0; i < a->snapshot.workers_n; i++) {
@@ -268,12 +267,13 @@ static const slp_watched *watch_silent(slp_admin *a) {
   return longest;
 }
 
-/* Returns 1 if the rows must be read again because a worker seems silent. A worker that lives will have
- * written its row by then. If this process was stopped, the wait begins again, because the worker may have
- * been stopped at the same time. */
+/* Returns 1 if the rows must be read again because a worker seems silent: if it lives, it will have written
+ * its row by then. If this process stood still, the wait begins again, because the worker may have stood
+ * still at the same time. */
 static int listens(slp_admin *a, const slp_lease_row *l) {
   if (a->watch) slp_watch_saw(a);
-  /* No second look at clients: they write their rows seldom, so a time older than a lease is proof enough. */
+  /* The rows of clients are not read again: clients write them seldom, so a time older than a lease is proof
+   * enough. */
   if (slp_admin_has_clients(a)) return 0;
   const slp_watched *w = is_ended(l) ? NULL : watch_silent(a);
   uint64_t beat_us = w ? w->lease_us / 5 * 2 : 0;

@@ -1,6 +1,6 @@
 /* layout_check.c - decides whether the rows of the table belong to this stream, as a worker does before it
- * joins (guest/entry.c). A command copies nothing from rows that no worker would read. It does not change or
- * explain them either. */
+ * joins (guest/entry.c). If no worker would read a row, a command does not copy, change or explain it
+ * either. */
 #include "admin/command_inside.h"
 
 #include "lease/other_stream.h"
@@ -14,16 +14,16 @@ static int fail_with(slp_admin *a, const char *why) {
   return 1;
 }
 
-/* Returns 1 if the task compares the rows with the stream's shards. RELEASE does not: leases may be given
- * back whatever their rows say. IMPORT does not either, because it reports each row that does not fit. */
+/* Returns 1 if the task compares the rows with the stream's shards. RELEASE does not, because leases may be
+ * given back whatever their rows say. IMPORT does not, because it reports each row that does not fit. */
 static int compares(const slp_admin *a) {
   return a->schema->unnamed && a->shards_n &&
          (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET ||
           slp_admin_shows(a));
 }
 
-/* A command that only shows rows continues, and reports to which stream the rows belong. Any other command
- * fails. */
+/* For rows of another stream. If the command only shows rows, reports to which stream they belong and returns
+ * 0. Otherwise the command fails, and 1 is returned. */
 static int say_or_fail(slp_admin *a, const char *text) {
   char line[480];
   if (!slp_admin_shows(a)) return fail_with(a, text);
@@ -43,9 +43,9 @@ static void see(const slp_admin *a, slp_other_stream *o, const slp_lease_row *ro
   }
 }
 
-/* Fails if the rows prove that they belong to another stream. For RESET, positions that are too old and
- * shards that are not listed are no proof: RESET corrects such positions, and does not touch the rows of such
- * shards. */
+/* Fails the command if the rows are proven to belong to another stream. RESET does not count positions that
+ * are too old, because it corrects them, nor shards that are not listed, because it leaves their rows as they
+ * are. */
 static int is_other_streams(slp_admin *a) {
   slp_other_stream o = {.early = 0};
   char text[400];
@@ -55,8 +55,8 @@ static int is_other_streams(slp_admin *a) {
   return slp_other_stream_proven(&o, 1, text, sizeof text) && say_or_fail(a, text);
 }
 
-/* Fails if a row belongs to another system. Commands that show rows, and IMPORT, report each such row by
- * themselves. */
+/* Fails the command if a row belongs to another system. Commands that show rows, and IMPORT, do not fail
+ * here: they report each such row. */
 static int is_other_systems(slp_admin *a) {
   slp_parsed_row row;
   char text[400];

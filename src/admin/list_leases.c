@@ -16,8 +16,8 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const sloop_worker_t *)a)->worker, ((const sloop_worker_t *)b)->worker);
 }
 
-/* Lists each worker that is known only from leases. An ended lease does not prove a worker: it still names
- * its last owner, which may have left long ago. A worker is dead if all its leases have run out. */
+/* Lists each worker that is known only from leases. An ended lease does not prove a worker: it still has its
+ * last owner's name, who may have left long ago. A worker counts as dead if all its leases have run out. */
 static size_t owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t *leases, size_t n) {
   size_t named = 0, found = 0;
   for (size_t i = 0; i < n; i++) {
@@ -52,8 +52,8 @@ static void add_lag(sloop_lease_t *to, const slp_lag_entry *e) {
   to->lag_error = e->error;
 }
 
-/* Adds the measured lags to the leases. Both lists are sorted by shard. Returns how many of the measured
- * shards have a lease. */
+/* Adds the lags that were measured to the leases. Both lists are sorted by shard. Returns how many of the
+ * measured shards have a lease. */
 static size_t add_lags(const slp_admin *a, sloop_lease_t *leases, size_t n) {
   const slp_lag_entry *e;
   size_t at = 0, i = 0;

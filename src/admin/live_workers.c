@@ -1,12 +1,12 @@
-/* live_workers.c - decides whether no worker uses these rows. Every worker in the rows is watched until it is
- * proven dead. If a worker is proven alive, the command ends. */
+/* live_workers.c - finds out whether any worker uses these rows. Every worker that the rows name is watched
+ * until it is proven dead. If one is proven alive, the command ends. */
 #include "admin/command_inside.h"
 
-#define LOAD_S 60 /* KCL treats a worker as dead if its load row is older than this */
+#define LOAD_S 60 /* the KCL treats a worker as dead if its row with the load is older than this */
 #define LOAD_US (LOAD_S * UINT64_C(1000000))
 #define LOAD_AGAIN_US UINT64_C(5000000)
 
-/* Returns 1 if the owner of this lease must be watched; 0 if it can't be watched, or need not be. */
+/* Returns 1 if the owner of this lease must be watched; 0 if it need not be, or can't be. */
 static int counts(const slp_admin *a, const slp_lease_row *l) {
   if (!l->owner.n) return 0;
   if (a->schema->strategy) return l->position.kind != SLP_POSITION_END;
@@ -15,7 +15,7 @@ static int counts(const slp_admin *a, const slp_lease_row *l) {
 }
 
 typedef struct obstacle {
-  uint64_t wait_us; /* how long to wait before the owners are judged again; UINT64_MAX: no wait */
+  uint64_t wait_us; /* after what time the owners must be judged again; UINT64_MAX: they need not be */
   slp_str shard, alive;
 } obstacle;
 
@@ -29,8 +29,9 @@ static void meet(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard,
   }
 }
 
-/* A client without a lease is known only by its own row, which it writes as long as it lives. Watching the
- * newest time of all clients' rows is enough: that time grows when any client writes its row. */
+/* Remembers the newest time in all clients' rows. A client without a lease is known only by its own row,
+ * which it writes as long as it lives. To watch the newest time is enough, because it grows when any client
+ * writes its row. */
 static void see_clients(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   uint64_t youngest = a->worker_ns;
@@ -42,15 +43,16 @@ static void see_clients(slp_admin *a) {
   a->worker_lives |= youngest && a->worker_ns > youngest;
 }
 
-/* Returns how much is left of `us`, counted from the moment when this process resumed after it had been
- * stopped. Returns 0 if the process was not stopped, or if `us` is over. */
+/* Returns how much is left of the time `us`, which began when this process last continued after it stood
+ * still. Returns 0 if it never did, or if the time is over. */
 static uint64_t left_since_back_us(slp_admin *a, uint64_t us) {
   uint64_t back_us = slp_watch_back_us(a), now = slp_now_us(a->o.host), until_us = slp_after_us(back_us, us);
   return back_us && until_us > now ? until_us - now : 0;
 }
 
-/* Returns how long the newest client's row must still stay unchanged until its client counts as dead. If this
- * process was stopped, that time begins again, because the client may have been stopped at the same time. */
+/* Returns how much longer the newest row of a client must stay unchanged until that client counts as dead. If
+ * this process stood still, the time begins again, because the client may have stood still at the same
+ * time. */
 static uint64_t worker_left_us(slp_admin *a) {
   int64_t end_ms = (int64_t)(a->worker_ns / 1000000) + (int64_t)a->o.lease_ms;
   if (!a->worker_ns) return 0;
@@ -58,8 +60,8 @@ static uint64_t worker_left_us(slp_admin *a) {
   return slp_max_u64(left_us, left_since_back_us(a, (uint64_t)a->o.lease_ms * 1000));
 }
 
-/* Waits for workers of KCL 3 that have no lease. Such a worker proves its life only by its load row, which it
- * writes every 30 seconds. */
+/* Waits for workers of KCL 3 that have no lease. Such a worker proves its life only by its row with its load,
+ * which it writes every 30 seconds. */
 static void meet_load(slp_admin *a, obstacle *o) {
   slp_admin_load *load = &a->load;
   uint64_t here_us = slp_now_us(a->o.host) - load->seen_us;

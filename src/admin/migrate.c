@@ -1,4 +1,4 @@
-/* migrate.c - copies the positions of a stream from rows or a token to rows or a token. */
+/* migrate.c - copies the positions of a stream from a lease table or a token to a lease table or a token. */
 #include "admin/migrate.h"
 
 #include "admin/command_inside.h"
@@ -11,9 +11,9 @@ struct slp_migrate {
   char *token;       /* the token of `from`; owned; NULL: `from` is a table */
   slp_admin *survey; /* reads `from`; NULL: `from` is a token */
   slp_admin *import; /* writes `to`; NULL: not started yet, or `to` is a token */
-  slp_admin *last;   /* `survey` or `import`: the command whose outcome is reported */
+  slp_admin *last;   /* `survey` or `import`: the command that the result is about */
   slp_buf text;      /* the text of the token for `to` */
-  /* What becomes of each position. NULL: not known yet. */
+  /* what becomes of each position; NULL: not known yet */
   sloop_migration_t *told;
 };
 
@@ -53,7 +53,7 @@ static sloop_move_t odd_of(slp_admin *a, const slp_import_odd *o) {
                         .why = o->why};
 }
 
-/* Returns why a position can't become part of a token. SLOOP_MOVE_TO_DO: it can. */
+/* Returns why a position can't be in a token; SLOOP_MOVE_TO_DO: it can. */
 static sloop_move_kind_t of_token(const slp_placed *p) {
   if (p->bad) return SLOOP_MOVE_BAD_SOURCE;
   if (p->parked) return SLOOP_MOVE_PARKED;
@@ -63,7 +63,7 @@ static sloop_move_kind_t of_token(const slp_placed *p) {
 
 static int is_problem(sloop_move_kind_t kind) { return kind >= SLOOP_MOVE_DIFFERS; }
 
-/* Makes m->told: all positions to be copied, and the rows that are in the way. */
+/* Makes m->told: all positions that are copied, and the rows that are in the way. */
 static void tell(slp_migrate *m, slp_admin *a) {
   const slp_placed_list *list = slp_admin_placed(a);
   size_t odd = 0;
@@ -95,7 +95,7 @@ static void tell(slp_migrate *m, slp_admin *a) {
 
 static void finish(slp_migrate *m, slp_admin *last) {
   m->last = last;
-  m->o.on_done(m, m->o.arg); /* the last act: on_done may free m */
+  m->o.on_done(m, m->o.arg); /* the last statement, because on_done may free m */
 }
 
 /* ---- to rows ------------------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
-/* migrate.h - copies the positions of a stream from rows or a token to rows or a token. Each table has a
- * command of its own (command.h). The command that writes the target starts after the command that reads the
- * source has ended. */
+/* migrate.h - copies the positions of a stream from a lease table or a token (the source) to a lease table or
+ * a token (the target). For each table there is a command (command.h). The command that writes the target
+ * starts when the one that reads the source has ended. */
 #ifndef SLP_ADMIN_MIGRATE_H
 #define SLP_ADMIN_MIGRATE_H
 
@@ -13,34 +13,35 @@ typedef struct slp_migrate_side {
               slp_fail *f); /* opens the table, as in slp_admin_opts; NULL: this side is a token */
   void *ctx;
   slp_str token;   /* the token of `from`; copied */
-  uint8_t several; /* 1: the table may also hold rows of other streams */
+  uint8_t several; /* 1: the table may have rows of other streams too */
 } slp_migrate_side;
 
 typedef struct slp_migrate_opts {
   slp_host *host;
   slp_source *source; /* borrowed */
   slp_migrate_side from, to;
-  /* lease_ms, `apply` and `whole` are as in slp_admin_opts. */
+  /* lease_ms, `apply` and `whole` mean the same as in slp_admin_opts */
   uint32_t lease_ms;
   uint8_t apply;
-  uint8_t whole;                              /* 1: the stream has no aggregates */
-  void (*on_done)(slp_migrate *m, void *arg); /* called once, from an event; may free m */
+  uint8_t whole; /* 1: the stream has no aggregates */
+  /* called exactly once, from an event, unless the copy is stopped; may free m */
+  void (*on_done)(slp_migrate *m, void *arg);
   void *arg;
 } slp_migrate_opts;
 
-/* Starts a copy at once. At least one side must be a table. Returns SLP_ENOMEM if there is no memory. */
+/* Starts a copy at once. At least one side must be a table. Returns 0 or SLP_ENOMEM. */
 int slp_migrate_new(slp_migrate **ret, slp_mem *mem, const slp_migrate_opts *o);
-/* Stops the copy before it is done, as slp_admin_stop does. slp_migrate_told then returns what was done so
- * far. */
+/* Stops the copy before it is done, as slp_admin_stop does. slp_migrate_told then returns what was done until
+ * then. */
 void slp_migrate_stop(slp_migrate *m);
 void slp_migrate_free(slp_migrate *m); /* stops the copy if it still runs, and frees it; NULL is allowed */
 
-/* The results of the functions below are valid from on_done until m is freed. */
+/* The results of the next functions are valid from on_done until m is freed. */
 const slp_fail *slp_migrate_fail(const slp_migrate *m);
 slp_admin_why slp_migrate_reason_of(const slp_migrate *m);
-/* 1: the failure came from the command of the target, 0: of the source */
+/* returns 1 if the command of the target has failed, 0 if that of the source */
 int slp_migrate_at_target(const slp_migrate *m);
-/* NULL: the copy failed before any position was known */
+/* returns NULL if the copy failed before any position was known */
 const sloop_migration_t *slp_migrate_told(const slp_migrate *m);
 
 #endif

@@ -1,8 +1,8 @@
 /* owner.c - decides whether the owner of a lease lives, as far as the rows show. */
 #include "admin/command_inside.h"
 
-/* How far the clocks of two machines may differ, or how late a heartbeat may be. EXPLAIN does not add it,
- * because it reads the rows a second time. */
+/* The clocks of two machines may differ by this much, or a heartbeat may be late by it. EXPLAIN does not add
+ * it, because it reads the rows a second time. */
 #define SKEW_MS 30000
 
 const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name) {
@@ -42,12 +42,12 @@ slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner) {
 }
 
 slp_owner_life slp_admin_lease_life(const slp_admin *a, const slp_lease_row *l) {
-  /* Clients are excluded: a client of kinsumer does not write the lease of an idle shard, so an old lease
-   * proves nothing. */
+  /* A client of kinsumer does not write the lease of an idle shard, so an old lease of a client proves
+   * nothing. */
   const slp_strategy *s = a->schema->strategy;
   int by_time = s && s->past_us && !slp_admin_has_clients(a) && l->owner.n && l->epoch;
-  /* The time of the lease is over, so a worker that waits for the lease takes it now. A second look is not
-   * needed. */
+  /* The time in the lease's row is over, so a worker that waits for the lease takes it now. It need not be
+   * read again. */
   if (by_time && s->past_us(l->epoch, a->wall_ms, 0, a->o.lease_ms) == 0) return SLP_OWNER_EVICTED;
   return slp_admin_owner_life(a, l->owner);
 }

@@ -1,24 +1,24 @@
-/* owner_watch.c - decides whether an owner is dead, by the same rule as a worker (lease/silence.h). An owner
- * is dead if its sign of life has not changed for the length of a lease, by the local clock. Times from the
- * clocks of other machines are not used. */
+/* owner_watch.c - decides whether an owner is dead, by the same rule as a worker (lease/silence.h): its sign
+ * of life has not changed for the length of a lease, by this machine's clock. Times from the clocks of other
+ * machines are not used. */
 #include "admin/command_inside.h"
 
 #include "base/map.h"
 
 struct slp_watch {
-  slp_map by_name; /* key: the name of a slp_watched; the values are in `keep` */
+  slp_map by_name; /* slp_watched by name; the values are in `keep` */
 };
 
 static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
 
-/* Returns until when the row of a client proves that the client lives. Its leases do not prove it, because a
- * client does not write the leases of idle shards. 0: the client has no row. */
+/* Returns until when the row of a client proves that the client lives; 0: it has no row. Its leases prove
+ * nothing, because a client does not write the leases of idle shards. */
 static uint64_t client_until_ns(const slp_admin *a, slp_str owner) {
   const slp_worker_row *w = slp_admin_has_clients(a) ? slp_snapshot_worker(&a->snapshot, owner) : NULL;
   return w ? w->counter + (uint64_t)a->o.lease_ms * 1000000 : 0;
 }
 
-/* Returns the owner's sign of life from the rows that were read last. */
+/* Returns the owner's sign of life, as the last read of the rows shows it. */
 static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   slp_str id, incarnation;
   if (!by_rows(a)) {
@@ -36,14 +36,14 @@ static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   return (slp_sign){.counter = row->counter};
 }
 
-/* Passes the command's own lease to slp_absence_note: a gap of more than 2/5 of it is an absence.
- * slp_watch_add watches nobody for less time than that. */
+/* To slp_absence_note it gives this command's own lease time: a gap of more than 2/5 of that is an absence.
+ * slp_watch_add watches no owner for less than that lease time. */
 uint64_t slp_watch_back_us(slp_admin *a) {
   return slp_absence_note(&a->absence, slp_now_refresh_us(a->o.host), (uint64_t)a->o.lease_ms * 1000);
 }
 
-/* Returns when a read last failed, or when this process was last stopped, whichever is later. Silence from
- * before that moment proves nothing. */
+/* Returns when a read last failed or, if that is later, when this process last continued after it stood
+ * still. Silence from before that moment proves nothing. */
 static uint64_t trouble_us(slp_admin *a) { return slp_max_u64(a->trouble_us, slp_watch_back_us(a)); }
 
 /* Compares an owner with the rows that were just read. Returns 1 if its sign of life has changed. */
@@ -84,8 +84,8 @@ static slp_watched *add(slp_admin *a, slp_str name) {
   return w;
 }
 
-/* A client writes its row once in each check period, which is a fifth of a lease. A client with an old row
- * gets two periods, as other clients allow it (guest/index.c:is_left). */
+/* A client writes its row once in each check period, which is a fifth of a lease. A client whose row is old
+ * gets two periods, as it does from other clients (guest/index.c:is_left). */
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
   slp_watched *w = add(a, by_rows(a) ? l->owner : l->shard);
   if (w && slp_admin_has_clients(a) && slp_admin_owner_life(a, l->owner) != SLP_OWNER_ALIVE)
@@ -106,7 +106,7 @@ static uint64_t dead_us(slp_admin *a, const slp_watched *w) {
 void slp_watch_saw(slp_admin *a) {
   size_t at = 0;
   for (slp_watched *w; a->watch && (w = slp_map_each(&a->watch->by_name, &at));) {
-    /* A worker that was seen alive counts as alive for the rest of this command. */
+    /* a worker that was seen alive counts as alive until this command ends */
     if (saw(a, w) && !w->evicted) w->alive = 1;
     w->dead = !w->alive && a->rows.rq.done_us >= dead_us(a, w);
   }

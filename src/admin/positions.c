@@ -1,11 +1,12 @@
-/* positions.c - the positions of a stream's shards, made from rows or from a token, and made into a token.
+/* positions.c - the positions of a stream's shards: made from rows or a token, and made into a token.
  *
- * Neither the rows nor a token contain all shards. Workers remove the rows of shards that were read to their
- * end, and a token leaves such shards out. A child gets its row only when its parent has ended. In the
- * target's layout a shard without a row would begin at the oldest record, or where the application began. So
- * every listed shard gets a position here:
- * - an ancestor of a shard with a position was read to its end, or it would have a position itself;
- * - a descendant, or a shard without relatives, begins at its oldest record. */
+ * Neither the rows nor a token have all shards. Workers remove the rows of shards that were read to their
+ * end, and a token leaves such shards out. A child gets its row only when its parent has ended. Without a
+ * position, a shard would begin at its oldest record in the target's layout, or where the application began.
+ * So every listed shard gets a position here:
+ *   - an ancestor of a shard with a position was read to its end, because it would have a position itself
+ *     otherwise;
+ *   - a descendant of such a shard, or a shard without relatives, begins at its oldest record. */
 #include "admin/command_inside.h"
 
 #include "core/token.h"
@@ -27,7 +28,7 @@ static void sort(slp_placed_list *list) {
 
 /* ---- from rows ---------------------------------------------------------------------------------------- */
 
-/* Copies a text into memory that lives as long as the command. The rows do not live so long. */
+/* Returns a copy of a text that is freed with the command. (The rows are freed before.) */
 static slp_str keep(slp_admin *a, slp_str s) { return s.n ? slp_admin_keep(a, s) : (slp_str){NULL, 0}; }
 
 void slp_placed_of_rows(slp_admin *a) {
@@ -54,9 +55,9 @@ void slp_placed_of_rows(slp_admin *a) {
 
 /* ---- from a token ------------------------------------------------------------------------------------- */
 
-/* Returns the position for a row. For each shard a token holds a place and a time before which no record is
- * delivered; a row can hold only one of the two. At the oldest record the time is used, otherwise the
- * place. */
+/* Returns the position for a row. For each shard a token has a position and a time before which no record is
+ * handed out; a row can hold only one of the two. If the position is the oldest record, it is the time,
+ * otherwise the position. */
 static slp_position position_of(const slp_admin *a, const slp_token_shard *t) {
   slp_position from = t->from;
   if (from.kind == SLP_POSITION_OLDEST && t->not_before_ms >= 0)
@@ -111,8 +112,8 @@ static void complete(slp_admin *a, slp_placed *p) {
   }
 }
 
-/* Sets before[] for all listed ancestors without a position, from `parents` upwards: they were read to their
- * end. */
+/* Sets before[] of all listed ancestors that have no position, from `parents` upwards: they were read to
+ * their end. */
 static void mark_before(slp_admin *a, const slp_placed_list *named, const slp_str parents[2],
                         const slp_admin_shard **stack, uint8_t *before) {
   size_t n = 0;
@@ -153,7 +154,7 @@ void slp_placed_fill(slp_admin *a) {
 
 /* ---- to a token --------------------------------------------------------------------------------------- */
 
-/* Returns 1 if the shard is in the list and still has something to read. */
+/* Returns 1 if the shard is in the list, and has records left to read. */
 static int is_read(const slp_placed *p) { return p && !p->bad && p->position.kind != SLP_POSITION_END; }
 
 static slp_token_shard shard_of(const slp_placed_list *list, const slp_placed *p) {

@@ -36,8 +36,8 @@ sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_posit
   return (sloop_position_t){.at_ms = 0};
 }
 
-/* Returns the lease state that is reported for a life of the owner. It holds for the moment of one read: a
- * worker that is not evicted may have died since, and clocks differ. */
+/* Returns the state of a lease that is reported for this life of its owner. It is true for the moment of one
+ * read: an owner that is not evicted may have died since, and clocks differ. */
 static sloop_lease_state_t state_of(slp_owner_life life) {
   switch (life) {
     case SLP_OWNER_NONE: return SLOOP_LEASE_FREE;
@@ -50,8 +50,8 @@ static sloop_lease_state_t state_of(slp_owner_life life) {
   return SLOOP_LEASE_OWNED;
 }
 
-/* Returns the state of a lease. A lease whose owner has left counts as free, because a worker that leaves
- * stops reading before it writes that it has left. */
+/* Returns the state of a lease. If its owner has left, it counts as free, because a worker that leaves stops
+ * reading before it writes that it has left. */
 sloop_lease_state_t slp_admin_lease_state(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = l->owner.n ? slp_admin_worker_of(&a->snapshot, l->owner) : NULL;
   if (w && w->gone.n && w->leaving) return SLOOP_LEASE_FREE;
@@ -80,8 +80,7 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .begin_untold = l->begin_untold};
 }
 
-/* Returns how many leases the worker has. Rows of clients do not contain this number, so the leases are
- * counted. */
+/* Returns how many leases the worker has. Rows of clients do not say it, so their leases are counted. */
 static uint32_t held_by(const slp_admin *a, const slp_worker_row *w) {
   uint32_t n = 0;
   if (!slp_admin_has_clients(a)) return w->held;

@@ -1,10 +1,10 @@
-/* read_lag.c - finds out how far a shard is behind, if no living worker reports it. Each such shard is read
- * at its position, where a worker that took it now would begin. Nothing is written to the table, and no
- * record is kept.
+/* read_lag.c - finds out how far a shard is behind its tip, if no living worker reports it. Each such shard
+ * is read at its position, where a worker that took its lease now would begin. Nothing is written to the
+ * table, and no record is kept.
  *
- * The cost is limited: by the number of shards that are read at the same time, by the number of readings that
- * begin in a second, by the pages and tries for each shard, and by a total time. The readings begin with a
- * random shard. So if the time does not suffice for all shards, each command reads other shards. */
+ * The cost is limited by five numbers: shards that are read at the same time; readings that begin in a
+ * second; pages and tries for each shard; and a total time. The readings begin with a random shard, so that
+ * if the time is not enough for all shards, the next command reads others. */
 #include "admin/command_inside.h"
 
 #include "core/pace.h"
@@ -12,46 +12,49 @@
 #include <stdio.h>
 
 #define AT_ONCE_MAX 64u
-#define AT_ONCE_OF_LARGE 16u /* for Kinesis, where a page of two records may have 20 MiB */
+#define AT_ONCE_OF_LARGE 16u /* AT_ONCE for Kinesis, where a page of two records may have 20 MiB */
 #define BEGIN_GAP_US 5000u
-#define PAGE_GAP_US SLP_PACE_FLOOR_US /* Kinesis allows five calls a second for each shard */
+/* least time between two pages of a shard: Kinesis allows five calls a second for each */
+#define PAGE_GAP_US SLP_PACE_FLOOR_US
 #define PAGES_MAX 12u
 #define TRIES_MAX 4u
 #define CURSOR_MAX 4096u
-/* percent of the time limit in which readings may begin; the rest is left for readings to end */
+/* readings may begin in this many percent of the time limit; the rest is for readings to end */
 #define BEGIN_PERCENT 80
 
-typedef struct reading { /* the reading of one shard */
+typedef struct reading { /* the reading of one shard; an element of `places` */
   slp_admin *admin;
-  slp_lag_entry *entry; /* NULL: this element of `places` is free */
-  slp_timer timer;      /* runs until the next try, or until the next page is asked for */
+  slp_lag_entry *entry; /* NULL: this element of `places` is not in use */
+  slp_timer timer;      /* runs at the next try, or when the next page may be asked for */
   slp_src_locate locate;
   slp_src_fetch fetch;
   slp_page *page;
-  slp_buf cursor; /* the iterator of the next page; empty: the position must be located first */
-  /* Failed tries; pages that came; how many of the last pages were empty. */
+  slp_buf cursor; /* the iterator of the next page; empty: an iterator must be asked for */
+  /* tries: how many have failed. pages: how many came. empties: how many of the last pages in a row were
+   * empty. */
   uint32_t tries, pages, empties;
-  /* 1: an iterator was refused, and the position was located again. */
+  /* 1: an iterator was refused, and another one was asked for */
   uint8_t relocated;
-  uint8_t met;         /* 1: a page with records came */
-  uint8_t from_oldest; /* 1: the position is trimmed, so the shard is read from its oldest record instead */
-  char error[SLP_LAGS_WORDS]; /* the error of the last failed try */
+  uint8_t met; /* 1: a page with records has come */
+  /* 1: the stream does not keep the position any more, so the shard is read from its oldest record */
+  uint8_t from_oldest;
+  char error[SLP_LAGS_WORDS]; /* the error's name and message, of the last try that failed */
 } reading;
 
 struct slp_lags {
-  slp_lag_entry *entries; /* in `keep`: shards with a lease, sorted by name, then shards without a lease */
-  /* n: number of entries. first: the entry that is read first. begun: entries whose turn has come. out:
+  slp_lag_entry *entries; /* in `keep`: the shards with a lease, sorted by name, then those without */
+  /* n: number of entries. first: the entry that is read first. begun: entries that have had their turn. out:
    * shards that are being read now. */
   size_t n, first, begun, out;
-  uint64_t begin_us, end_us; /* no reading begins after begin_us; all readings end at end_us */
-  uint64_t next_us;          /* no reading begins before this */
-  /* an error that would stop the reading of any shard, such as a call that is not allowed; no further shard
-   * is tried then. In `keep` */
+  uint64_t begin_us, end_us; /* no reading begins after begin_us; all of them end at end_us */
+  uint64_t next_us;          /* no reading begins before this time */
+  /* an error that every reading would meet, such as a call that is not allowed; no other shard is tried then.
+   * In `keep` */
   const char *for_all;
-  /* pace: runs until next_us, end: until end_us. */
+  /* pace: runs at next_us. end: runs at end_us. */
   slp_timer pace, end;
   uint8_t reserved;
-  /* How many of `places` are used: fewer if records may be large. */
+  /* how many of `places` may be in use: fewer if records may be large */
   size_t places_n;
   reading places[AT_ONCE_MAX];
 };
@@ -62,14 +65,14 @@ static uint64_t now_us(const slp_admin *a) { return slp_now_us(a->o.host); }
 
 /* ---- which shards -------------------------------------------------------------------------------------- */
 
-/* Returns 1 if the row of the lease's owner reports how far the owner is behind. */
+/* Returns 1 if the row of the lease's owner says how far the owner is behind. */
 static int is_told(const slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
 }
 
-/* Returns 1 if the owner of the lease may live. An owner without a row may live, and also an owner whose row
- * has no time. Any other owner may live until its row's time is older than a lease, by the local clock. */
+/* Returns 1 if the owner of the lease may live: it has no row, or its row has no time, or the time is less
+ * than a lease ago by this machine's clock. */
 static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
@@ -80,8 +83,8 @@ static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
   return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
 }
 
-/* Makes the entry of a shard. In layouts that do not store where the application began, "latest" is only the
- * default of the operator's options, so the shard has no position. */
+/* Makes the entry of a shard. In layouts that do not store where the application began, LATEST is only a
+ * default of the operator's options, so the shard then has no position. */
 static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_position *position, int leased) {
   int latest = position->kind == SLP_POSITION_LATEST && a->schema->tells_no_start;
   int none = position->kind == SLP_POSITION_NONE || latest;
@@ -94,8 +97,8 @@ static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_posit
                          .leased = leased != 0};
 }
 
-/* Returns 1 if an ancestor of the shard has a lease: the shard will then be read from its beginning. Where
- * any other shard without a lease will be read from is known only to the application's workers. */
+/* Returns 1 if an ancestor of the shard has a lease, so that the shard will be read from its beginning. Where
+ * reading of any other shard without a lease will begin, only the application's workers know. */
 static int is_below_lease(const slp_admin *a, const slp_admin_shard *s) {
   for (size_t depth = 0; s && depth <= a->shards_n; depth++) {
     const slp_admin_shard *up = NULL;
@@ -194,8 +197,7 @@ static void on_trimmed(reading *r) {
   locate(r);
 }
 
-/* Ends this reading after an error that would stop the reading of any shard. The other shards fail with
- * it. */
+/* Ends this reading and all others, after an error that every reading would meet. */
 static void give_up_all(reading *r) {
   slp_admin *a = r->admin;
   if (!a->lags->for_all) a->lags->for_all = slp_admin_text(a, slp_str_of(r->error));
@@ -221,7 +223,7 @@ static void failed(reading *r, const slp_fail *f) {
         done(r, SLOOP_LAG_REFUSED, -1, r->error);
         return;
       }
-      /* the refusal may have been about the iterator only, so the position is located again */
+      /* the refusal may have been only of the iterator, so another one is asked for */
       r->relocated = (uint8_t)had_cursor;
       break;
     case SLP_FINE:
@@ -247,24 +249,22 @@ static void learn_time(slp_admin *a, const slp_src_req *rq) {
 
 /* ---- what a page says ---------------------------------------------------------------------------------- */
 
-/* Returns 1 if the position is located AT the last record that was read, as core/reader.c does. If the first
- * record that comes is another one, or none comes, the stream does not keep the last read record any more.
- *
- * Before an idle mark no record was read. So only the mark's age can show whether the position is still
- * kept. */
+/* Returns 1 if the iterator is asked for AT the last record that was read, as in core/reader.c. If another
+ * record comes first, or none, the stream does not keep that record any more. (An idle mark is no record:
+ * only its age can show whether the stream keeps what followed it.) */
 static int is_located_at(const slp_position *p) {
   return p->kind == SLP_POSITION_AT || (p->kind == SLP_POSITION_AFTER && !p->mark.idle);
 }
 
-/* Returns 1 if a record with the mark's time must still be in the stream, or if the mark's time is not
+/* Returns 1 if a record as old as the mark must still be in the stream, or if the mark's time is not
  * known. */
 static int is_young(const slp_admin *a, const slp_mark *m) {
   int64_t kept_ms = a->describe.retention_ms;
   return kept_ms <= 0 || m->arrived_ms < 0 || m->arrived_ms > slp_admin_service_ms(a) - kept_ms;
 }
 
-/* Returns 1 if the position is the starting sequence number of the shard. No record has that number, but
- * reading may begin there. */
+/* Returns 1 if the position is the sequence number with which the shard begins. No record has it, but reading
+ * may begin there. */
 static int is_beginning(const slp_admin *a, const slp_lag_entry *e) {
   const slp_admin_shard *s = slp_admin_listed(a, e->shard);
   return s && s->seq_start.n && slp_num_cmp(s->seq_start, slp_mark_seq(&e->position.mark)) == 0;
@@ -283,22 +283,22 @@ static int is_passed(const reading *r) {
   return !n || slp_num_cmp(slp_rec_seq(r->page, &r->page->recs[0]), slp_mark_seq(&p->mark)) > 0;
 }
 
-/* Returns 1 if the reader has lost records. A living owner may have read further than its row says. On an
- * idle shard the record that the row names expires, and nothing is lost. So a living owner has lost records
- * only if the record that waits for it is old itself: older than half of the retention time. */
+/* Returns 1 if the reader has lost records. A living owner may have read further than its row says; on an
+ * idle shard the record in its row may expire while nothing is lost. So a living owner has lost records only
+ * if the oldest record that waits for it is older than half of the retention time. */
 static int is_lost(const reading *r, int64_t behind_ms) {
   int64_t kept_ms = r->admin->describe.retention_ms;
   if (!is_passed(r)) return 0;
   return !r->entry->may_live || (kept_ms > 0 && behind_ms > kept_ms / 2);
 }
 
-/* Rounds a row's time down to the precision of the times that the service gives to records. Workers round the
- * time at which they begin in the same way. */
+/* Rounds a row's time down to the precision of the times that the service stamps on records. Workers round
+ * the time at which they begin in the same way. */
 static int64_t stamp_of(const slp_source *s, int64_t at_ms) {
   return s->anchors_by_time || at_ms < 0 ? at_ms : at_ms - at_ms % 1000;
 }
 
-/* Returns 1 if the record still waits to be read: it is at the position or after it. */
+/* Returns 1 if the record still waits to be read, because it is at the position or after it. */
 static int waits(const reading *r, const slp_rec *rec) {
   const slp_position *p = &r->entry->position;
   slp_str seq = slp_rec_seq(r->page, rec);
@@ -309,22 +309,23 @@ static int waits(const reading *r, const slp_rec *rec) {
   return p->kind != SLP_POSITION_AT || slp_mark_side(&p->mark, seq, rec->sub) >= 0;
 }
 
-/* Returns the first record of the page that waits to be read. NULL: there is none. */
+/* Returns the first record of the page that waits to be read; NULL: none does. */
 static const slp_rec *first_that_waits(const reading *r) {
   for (size_t i = 0; i < r->page->recs_n; i++)
     if (waits(r, &r->page->recs[i])) return &r->page->recs[i];
   return NULL;
 }
 
-/* Returns how far the shard is behind in ms, at least 1, because a record waits. -1: neither the record nor
- * the service tells a time. */
+/* Returns how far the shard is behind its tip in ms, at least 1, because a record waits. -1: neither the
+ * record nor the service states a time. */
 static int64_t behind_of(const reading *r, const slp_rec *rec) {
   int64_t age = -1;
   if (rec->arrived_ms >= 0) age = slp_max_i64(slp_admin_service_ms(r->admin) - rec->arrived_ms, 1);
   return slp_max_i64(age, r->page->behind_ms > 0 ? r->page->behind_ms : -1);
 }
 
-/* Called when no record of the page waits to be read. Returns 1 if no later record waits either. */
+/* Called for a page that has no record which waits to be read. Returns 1 if the shard has none after it
+ * either. */
 static int is_tip(const reading *r) {
   const slp_page *p = r->page;
   if (p->behind_ms == 0 || !p->next.n) return 1;
@@ -340,7 +341,7 @@ static void next_page(reading *r) {
     again_in(r, PAGE_GAP_US);
 }
 
-/* Finds out from a page how far the shard is behind, or asks for the next page. */
+/* Learns from a page how far the shard is behind, or asks for the next page. */
 static void judge(reading *r) {
   const slp_rec *rec = first_that_waits(r);
   int64_t behind_ms = rec ? behind_of(r, rec) : r->page->behind_ms;
@@ -452,7 +453,7 @@ static reading *free_place(slp_lags *l) {
   return NULL;
 }
 
-/* Returns the next shard to be read; skips shards without a position. NULL: there are no more. */
+/* Returns the next shard to read; leaves out shards without a position. NULL: there are no more. */
 static slp_lag_entry *next_entry(slp_lags *l) {
   while (l->begun < l->n) {
     slp_lag_entry *e = &l->entries[(l->first + l->begun++) % l->n];

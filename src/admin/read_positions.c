@@ -1,4 +1,4 @@
-/* read_positions.c - reads the position of every shard from the rows of a table that no worker uses at the
+/* read_positions.c - reads the position of every shard from the rows of a table that no worker uses at that
  * time. */
 #include "admin/command_inside.h"
 
@@ -18,8 +18,8 @@ static void see_load(slp_admin *a, const slp_load_row *row) {
   a->load.seen_us = slp_now_us(a->o.host);
 }
 
-/* Looks for rows of KCL 3 that say by which rules the workers go, and where other rows are. If these are
- * changing, or are in unknown words, the positions may be somewhere else than in the rows that were read. */
+/* Looks for rows of KCL 3 that say which rules the workers follow, and in which tables other rows are. If
+ * that is changing, or can't be understood, the positions may be in other rows than those that were read. */
 static void see(slp_admin *a, const slp_parsed_row *row) {
   if (row->kind == SLP_ROW_VERSION) {
     slp_version is = row->u.version.is;

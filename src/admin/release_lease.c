@@ -1,10 +1,10 @@
 /* release_lease.c - takes a lease from its owner, or all leases from a worker.
  *
  * If the operator names a shard, its lease can't be taken from a worker that lives: until that worker reads
- * its row again, it would deliver records at the same time as the next owner. If the operator names a worker,
- * the worker loses all its leases, whether it lives or not. If workers have rows, the named worker is
- * evicted, and learns this by its next heartbeat. If only leases name the worker, each lease is taken, and
- * the worker learns this when it next writes that lease. */
+ * its row again, it would hand out records at the same time as the next owner. If the operator names a
+ * worker, the worker loses all its leases, whether it lives or not. If workers have rows, it is evicted, and
+ * learns that by its next heartbeat. If only leases name the worker, each lease is taken, and the worker
+ * learns that when it next writes to it. */
 #include "admin/command_inside.h"
 
 #define ROUNDS_MAX 8u
@@ -28,12 +28,12 @@ struct slp_victim {
   slp_worker_row row; /* the worker's row as it was first read; its texts are in `keep` */
   /* the leases that the worker had before it was evicted; only `changes` is used */
   sloop_admin_result_t leases;
-  /* How many evictions were sent and not confirmed by the rows. */
+  /* how many evictions were sent that the rows do not show yet */
   uint32_t rounds;
 };
 
-/* Lists the leases that the worker has before it is evicted, because these become free for other workers.
- * After the eviction the same leases may belong to other workers, or to the worker again. */
+/* Lists the leases that the worker has before it is evicted, because these become free. After the eviction
+ * they may belong to other workers, or to the worker again. */
 static int fill_leases(slp_admin *a, sloop_admin_result_t *r) {
   const slp_snapshot *s = &a->snapshot;
   sloop_change_t *all = slp_admin_room(a, (s->leases_n + 1) * sizeof *all);
@@ -80,8 +80,8 @@ static void declared(slp_admin_slot *slot) {
     slp_admin_move(a, SLP_ADMIN_READING);
 }
 
-/* Sets the answer that says that the worker is evicted. The leases in it were read before the eviction,
- * because the rows were not read again. */
+/* Sets the answer that the worker is evicted. It has the leases from before the eviction, because the rows
+ * were not read again. */
 void slp_admin_tell_victim(slp_admin *a) {
   sloop_admin_result_t *r = slp_admin_room(a, sizeof *r);
   if (!r) return;
@@ -110,12 +110,12 @@ void slp_admin_evict_victim(slp_admin *a) {
   if (slp_admin_write(a, &i, 0, declared)) slp_admin_no_memory(a);
 }
 
-/* Finds out from the rows whether the eviction took effect. */
+/* Finds out from the rows whether the worker is evicted now. */
 static void look_again(slp_admin *a) {
   slp_victim *v = a->victim;
   const slp_worker_row *w = slp_snapshot_worker(&a->snapshot, v->row.id);
   if (!w || w->gone.n || !slp_str_eq(w->incarnation, v->row.incarnation)) {
-    a->changed = 1; /* evicted by this write or by another writer */
+    a->changed = 1; /* evicted, by this command or by another process */
     told(a, SLOOP_EVICTION_DONE);
   } else if (++v->rounds < ROUNDS_MAX) {
     slp_admin_move(a, SLP_ADMIN_EVICTING);
@@ -146,7 +146,8 @@ static int is_of(const slp_lease_row *l, slp_str owner) {
   return slp_str_eq(l->owner, owner) && l->position.kind != SLP_POSITION_END;
 }
 
-/* Takes all leases of a worker that only leases name. Returns 0 if the worker has no lease. */
+/* Takes all leases of a worker that has no row, so that only its leases name it. Returns 0 if it has no
+ * lease. */
 static int release_all_of(slp_admin *a, slp_str owner) {
   const slp_snapshot *s = &a->snapshot;
   size_t n = 0;

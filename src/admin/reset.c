@@ -1,12 +1,13 @@
-/* reset.c - sets the position of one lease, or of all leases. When all are set, leases of shards that the
- * stream does not list any more stay as they are: such shards have nothing to read. Children are still read
- * after their parents, because the parent's position "ended" is replaced too.
+/* reset.c - sets the position of one lease, or of all leases.
  *
- * "Latest" is the present moment, as for a fleet that begins. If a shard is closed and all its children have
- * leases, no record of it is newer than that moment: it counts as read to its end. */
+ * If all are set, leases of shards that the stream does not list any more stay as they are, because such
+ * shards have nothing to read. Children are still read after their parents, because the position "ended" of a
+ * parent is replaced too. LATEST means the present moment, as for a fleet that begins. If a shard is closed
+ * and all its children have leases, none of its records is newer than that moment, so it counts as read to
+ * its end. */
 #include "admin/command_inside.h"
 
-/* Finds out whether each shard has children, and whether all of them have leases. */
+/* Finds out for each shard whether it has children, and whether all of them have leases. */
 static void count_children(slp_admin *a) {
   for (size_t i = 0; i < a->shards_n; i++) {
     int there = slp_snapshot_lease_of(&a->snapshot, a->shards[i].id) != NULL;
@@ -20,14 +21,14 @@ static void count_children(slp_admin *a) {
   }
 }
 
-/* Returns 1 if the shard is closed, and all its children have leases. */
+/* Returns 1 if the shard is closed, and all its children have leases: it has no record from now on. */
 static int is_past(const slp_admin *a, slp_str shard) {
   const slp_admin_shard *s = slp_admin_listed(a, shard);
   return s && !s->open && s->has_children && !s->lacks_leases;
 }
 
-/* Uses the clock of the stream's service. The local clock may be ahead of it; records that arrive before the
- * local time would then be left out. */
+/* Uses the clock of the stream's service. This machine's clock may be ahead of it, and records that arrive in
+ * between would then be left out. */
 int64_t slp_admin_service_ms(const slp_admin *a) {
   int64_t ms = slp_svctime_low_ms(&a->service, slp_now_us(a->o.host));
   return ms > 0 ? ms : a->wall_ms;
@@ -36,7 +37,7 @@ int64_t slp_admin_service_ms(const slp_admin *a) {
 static slp_position place_of(const slp_admin *a, slp_str shard) {
   if (a->o.to.kind != SLP_POSITION_LATEST) return a->o.to;
   if (is_past(a, shard)) return (slp_position){.kind = SLP_POSITION_END};
-  /* If rows of the layout can't hold a time, they have a word for "latest". */
+  /* if rows of this layout can't hold a time, they have a word for LATEST */
   if (a->schema->strategy) return a->o.to;
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = slp_admin_service_ms(a)};
 }
@@ -48,7 +49,7 @@ static void add(slp_admin *a, slp_str shard) {
 
 /* ---- one lease ---------------------------------------------------------------------------------- */
 
-/* Returns 1 if the child was read to some position, or if a worker owns it and will read it. */
+/* Returns 1 if the child was read in part, or if a worker owns its lease and will read it. */
 static int is_ahead(const slp_lease_row *child) {
   return child->position.kind >= SLP_POSITION_AT || child->owner.n;
 }
@@ -92,7 +93,7 @@ static void reset_one(slp_admin *a) {
     return;
   }
   if (is_number(&a->o.to) && !a->located) {
-    /* a position that the service does not know would later fail in every worker */
+    /* if the service does not know a position, every worker that reads the shard would fail later */
     slp_admin_locate(a, name);
     return;
   }

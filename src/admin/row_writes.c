@@ -1,6 +1,6 @@
-/* row_writes.c - the writes of a command, several at the same time. Each write is repeated until its outcome
- * is certain, as a worker's writes are (lease/write.c). After a refused write the command reads the rows
- * again to judge it. */
+/* row_writes.c - the writes of a command, several at the same time. Each is repeated until its outcome is
+ * certain, as a worker's writes are (lease/write.c). After a refused write the command reads the rows again,
+ * to see what that means. */
 #include "admin/command_inside.h"
 
 #define TRIES_MAX 5u
