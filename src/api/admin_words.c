@@ -1,4 +1,4 @@
-/* admin_words.c - texts that tell why an operator's command failed. */
+/* admin_words.c - texts for people that say why an operator's command failed. */
 #include "api/admin_words.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@ static const char *what_to_do(slp_admin_task task) {
   return task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker";
 }
 
-/* Returns a text that tells how many positions a copy has written. Returns `nothing` if the copy has written
- * none, or if the command is no copy. */
+/* Returns a text that says how many positions a copy has written. Returns `nothing` if it has written none,
+ * or if the command is no copy. */
 static const char *what_was_written(const slp_admin_why *why, const char *nothing, char text[120]) {
   if (!why->wrote) return nothing;
   snprintf(text, 120,

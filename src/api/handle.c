@@ -1,4 +1,4 @@
-/* handle.c - starts, stops, pauses and lists a consumer, and gets its statistics. Each function checks its
+/* handle.c - starts, stops, pauses and lists a consumer, and returns its statistics. Each function checks its
  * arguments and calls core. */
 #include "api/metrics.h"
 #include "api/open.h"
@@ -9,8 +9,8 @@ int sloop_start(sloop_t *s) {
   return slp_consumer_start(s->consumer);
 }
 
-/* Reports to the application that the consumer has stopped. While stop_cb is set, that report is still to
- * come; if the consumer is closed first, on_close_event calls stop_cb. */
+/* Tells the application that the consumer has stopped. While stop_cb is set, it was not told yet; if the
+ * consumer is closed before that, on_close_event calls stop_cb. */
 static void on_stopped(sloop_t *s, int status, void *arg) {
   sloop_cb cb = s->stop_cb;
   (void)arg;
@@ -42,8 +42,8 @@ int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
 
 void slp_family_ref(slp_family *f) { slp_host_ref(f->host, f->unrefs < f->members); }
 
-/* Records whether the consumer wants to keep the loop alive. The consumers of a family share the host's
- * reference on the loop, which is dropped when no consumer wants it. */
+/* Remembers whether this consumer wants to keep the loop alive. Joined consumers share the host's one
+ * reference to the loop, which is dropped when none of them wants it. */
 static void set_ref(sloop_t *s, uint32_t on) {
   if (s->refd == on || s->closing) return;
   s->refd = on;

@@ -1,4 +1,4 @@
-/* identity.h - the identity (credentials, region, endpoints) of a consumer, for the caller's own calls to
+/* identity.h - the identity (credentials, region, endpoints) of a consumer, for calls of the user's own to
  * services that the library has no functions for. */
 #ifndef SLP_API_IDENTITY_H
 #define SLP_API_IDENTITY_H
@@ -7,8 +7,8 @@
 
 typedef struct slp_aws slp_aws;
 
-/* Returns the identity of s, borrowed until the on_closed of s. Every call that uses it must have ended, or
- * been cancelled, before sloop_close(). NULL: s has none. */
+/* Returns the identity of s, borrowed until on_closed of s is called. Every call that uses it must be
+ * answered or cancelled before sloop_close(). NULL: s has none. */
 slp_aws *slp_identity_of(const sloop_t *s);
 
 #endif

@@ -17,7 +17,7 @@ static int bad(char why[160], const char *fmt, const char *text) {
   return SLOOP_EOPTION;
 }
 
-/* Checks DynamoDB's rules for a table's name. */
+/* Returns 1 if s is a table name by DynamoDB's rules. */
 static int is_table_name(const char *s) {
   size_t n = strlen(s);
   if (n < 3 || n > 255) return 0;
@@ -30,7 +30,7 @@ static int is_table_name(const char *s) {
   return 1;
 }
 
-/* Returns the part of s that follows `start`. NULL: s does not begin with `start`. */
+/* Returns the part of s after `start`; NULL: s does not begin with `start`. */
 static const char *behind(const char *s, const char *start) {
   size_t n = strlen(start);
   return strncmp(s, start, n) == 0 ? s + n : NULL;
@@ -177,7 +177,7 @@ static int open_for(void *ctx, const slp_src_describe *d, slp_store **ret_store,
 
 /* ---- wiring ------------------------------------------------------------------------------------------- */
 
-/* Makes a worker's name HOST-PID-RANDOM. The end of a long host name is cut off. */
+/* Makes a name for the worker: HOST-PID-RANDOM. A long host name is cut off at its end. */
 static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid,
                              char text[SLP_WORKER_ID_MAX + 1]) {
   char host[33];

@@ -1,4 +1,5 @@
-/* metrics.c - sloop_metrics_*: the consumers that metrics cover, and the two ways to publish metrics. */
+/* metrics.c - sloop_metrics_*: which consumers the metrics are about, and the two ways to publish them (a
+ * page over HTTP, CloudWatch). */
 #include "api/metrics.h"
 
 #include "api/metrics_push.h"
@@ -10,17 +11,17 @@
 
 #include <stdio.h>
 
-/* The shortest interval for CloudWatch. */
+/* the shortest interval at which values may be sent to CloudWatch, in ms */
 #define CLOUDWATCH_MS_MIN 1000u
 
 struct sloop_metrics_s {
   slp_list link; /* in family->metrics */
   slp_mem *mem;  /* a reference is held */
   slp_family *family;
-  /* The consumer that the metrics were opened for. Closing it closes the metrics. */
+  /* the consumer that the metrics were opened for; closing it closes them */
   sloop_t *owner;
-  /* An element is NULL after its consumer was closed. It is not used for another consumer, because its index
-   * is the consumer's number in samples. */
+  /* The consumers that the metrics are about. An element is NULL after its consumer was closed, and not used
+   * again, because its index is the consumer's number in samples. */
   sloop_t **members;
   size_t members_n, members_cap;
   slp_metrics_server server;
@@ -56,8 +57,7 @@ typedef struct shard_rows {
   slp_sample *into;
   uint32_t unready_ms;
   int with_shards, r;
-  /* a shard whose position the service refused to this worker, and that add_shard has not counted yet; NULL:
-   * none */
+  /* A shard whose position the service refused to this worker, until add_shard has counted it; NULL: none. */
   const char *refused;
   slp_ready_shards stuck;
 } shard_rows;
@@ -241,7 +241,7 @@ static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_
   m->owner = s;
   r = add_member(m, s);
   if (!r && ns) r = open_push(m, ns, o);
-  /* the server is opened last, because closing it takes a turn of the loop */
+  /* opened last, because closing it again takes a turn of the loop */
   if (!r && o->listen) r = open_server(m, o->listen, why);
   if (r) {
     slp_metrics_push_close(&m->push);

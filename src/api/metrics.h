@@ -1,18 +1,19 @@
-/* metrics.h - what the life cycle of a consumer does about its metrics, and the sample of one consumer. */
+/* metrics.h - what opening, stopping and closing a consumer must do about its metrics, and the sample of one
+ * consumer. */
 #ifndef SLP_API_METRICS_H
 #define SLP_API_METRICS_H
 
 #include "api/metrics_sample.h"
 #include <sloop.h>
 
-/* Removes s, which is being closed, from all metrics, and closes the metrics that were opened for s. Returns
- * 1 if some of these are not closed yet; when they are, s->close_ev is posted again. */
+/* To be called when s is being closed. Removes s from all metrics, and closes those that were opened for s.
+ * Returns 1 if some of these are not closed yet; when they are, s->close_ev is posted again. */
 int slp_metrics_part(sloop_t *s);
-/* Adds the consumer to a sample, as number `member`. with_shards 0: adds no shards, but still the totals, and
- * the reasons why the consumer is not ready. Returns 0, SLP_ENOMEM or SLP_ELIMIT. */
+/* Adds the consumer to a sample, as number `member`. with_shards, 0: adds its totals and the reasons why it
+ * is not ready, but no shards. Returns 0, SLP_ENOMEM or SLP_ELIMIT. */
 int slp_metrics_sample(sloop_t *s, size_t member, slp_sample *into, int with_shards);
-/* Sends the latest values to CloudWatch in the next turn. Called when s begins to stop, while calls are still
- * possible. */
+/* To be called when s begins to stop, while calls are still possible: sends the latest values to CloudWatch
+ * in the next turn. */
 void slp_metrics_last_word(sloop_t *s);
 
 #endif

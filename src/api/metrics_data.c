@@ -1,5 +1,5 @@
 /* metrics_data.c - chooses the values for CloudWatch, and their names. If Amazon's KCL publishes a value too,
- * the value has the KCL's name. */
+ * it has the KCL's name. */
 #include "api/metrics_data.h"
 
 typedef enum { ADDED, LEVEL } total_kind;
@@ -42,7 +42,7 @@ static void dimension(slp_cw_datum *ret, const char *name, const char *value) {
   if (*value) ret->dimensions[ret->dimensions_n++] = (slp_cw_dimension){name, slp_str_of(value)};
 }
 
-/* Makes the datum of a total. Returns 0 if that total is not published. */
+/* Makes the datum (one value for CloudWatch) of a total. Returns 0 if this total is not published. */
 static int one_total(const slp_metrics_data *d, const slp_sample_consumer *c, const total *t,
                      slp_cw_datum *ret) {
   const char *app = slp_sample_text(d->sample, c->app);
@@ -72,7 +72,7 @@ static int one_shard(const slp_metrics_data *d, const slp_sample_consumer *c, co
 
 static size_t totals_n(const slp_metrics_data *d) { return d->as_motorway ? 0 : SLP_COUNT(totals); }
 
-/* Makes the datum of the current item of d. Returns 0 if that item is not published. */
+/* Makes the datum that d stands at. Returns 0 if it is not published. */
 static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
   const slp_sample_consumer *c = &d->sample->consumers[d->consumer];
   if (d->item < totals_n(d)) return one_total(d, c, &totals[d->item], ret);
@@ -80,7 +80,7 @@ static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
   return one_shard(d, c, &d->sample->shards[shard], ret);
 }
 
-/* Advances d to the next item that is published, or to the end. */
+/* Moves d on to the next datum that is published, or to the end. */
 static void settle(slp_metrics_data *d) {
   slp_cw_datum told;
   const slp_sample *s = d->sample;

@@ -18,23 +18,24 @@
 #include "api/metrics_sample.h"
 #include "aws/cloudwatch.h"
 
-#define SLP_METRICS_MOTORWAY "Motorway/Kinesis" /* the namespace that motorway uses */
+#define SLP_METRICS_MOTORWAY "Motorway/Kinesis" /* the namespace in CloudWatch that motorway uses */
 
 typedef struct slp_metrics_data {
-  const slp_sample *sample; /* borrowed until the last datum was taken, like `since` */
-  /* indexed by member: the values that were published before; zeros: none were published */
+  const slp_sample *sample; /* `sample` and `since` are borrowed until the last datum was taken */
+  /* the values that were published before, indexed by member; all zero: none were */
   const sloop_stats_t *since;
   uint8_t as_motorway;
-  /* the next datum: the index of its consumer, and its index in the data of that consumer */
+  /* the next datum: the index of its consumer, and its index among that consumer's data */
   size_t consumer, item;
 } slp_metrics_data;
 
 void slp_metrics_data_begin(slp_metrics_data *d, const slp_sample *sample, const sloop_stats_t *since,
                             int as_motorway);
-/* Returns 1 if there is another datum: it is in *ret, and points into the sample. Returns 0 at the end. */
+/* Returns 1 if there is another datum; *ret is that datum, and points into the sample. Returns 0 at the
+ * end. */
 int slp_metrics_data_next(slp_metrics_data *d, slp_cw_datum *ret);
 /* Returns 1 if the next datum is the first total of d->consumer. A consumer has at most
- * SLP_METRICS_TOTALS_MAX totals. They should go into one call, so that either all of them are published or
+ * SLP_METRICS_TOTALS_MAX totals, which should be sent in one call, so that all of them are published or
  * none. */
 int slp_metrics_data_at_totals(const slp_metrics_data *d);
 #define SLP_METRICS_TOTALS_MAX 20u

@@ -1,8 +1,8 @@
-/* metrics_push.c - publishes in rounds. A round takes a sample, and makes as many calls as the sample needs.
- * Then nothing happens until the next round is due. */
+/* metrics_push.c - publishes values to CloudWatch in rounds. A round takes a sample, and makes as many calls
+ * as the sample needs. Then nothing happens until the next round is due. */
 #include "api/metrics_push.h"
 
-/* Below both of these sizes, a call has room for the totals of one more consumer: 20 data with the longest
+/* If a call is below both sizes, it has room for the totals of one more consumer: 20 data with the longest
  * names. */
 #define NEARLY_FULL_BYTES (SLP_CLOUDWATCH_BODY_MAX - 200000u)
 #define NEARLY_FULL_DATA (SLP_CLOUDWATCH_DATA_MAX - SLP_METRICS_TOTALS_MAX)
@@ -41,8 +41,8 @@ static int nearly_full(const slp_metrics_push *p) {
   return p->put.data_n > NEARLY_FULL_DATA || p->put.op.request.n > NEARLY_FULL_BYTES;
 }
 
-/* Finds the next datum. Returns 1 if it is in p->next. Returns 0 if there is none, or if it belongs into the
- * next call. */
+/* Finds the next datum. Returns 1 if it is in p->next; 0 if there is none, or if it must go into another
+ * call. */
 static int have_next(slp_metrics_push *p) {
   if (p->next_waits) return 1;
   int totals = slp_metrics_data_at_totals(&p->data);
@@ -59,7 +59,7 @@ static void send_some(slp_metrics_push *p) {
   while (!r && have_next(p)) {
     r = slp_cw_put_add(&p->put, &p->next);
     p->next_waits = r == SLP_MORE;
-    if (r == SLP_EBADDATA) r = 0; /* skip a datum with a name that CloudWatch would not accept */
+    if (r == SLP_EBADDATA) r = 0; /* leaves out a datum whose name CloudWatch would not accept */
   }
   if (r && r != SLP_MORE)
     starved(p);
@@ -81,7 +81,7 @@ static void on_put(slp_cw_put *put) {
   send_some(p);
 }
 
-/* Makes room in `told` for all members of the sample. Members are numbered without gaps. */
+/* Makes room in `told` for all members of the sample, which are numbered without gaps. */
 static int room_for_told(slp_metrics_push *p) {
   size_t want = 0;
   for (size_t i = 0; i < p->now.consumers_n; i++) want = slp_max_u64(want, p->now.consumers[i].member + 1);
@@ -97,7 +97,7 @@ static int room_for_told(slp_metrics_push *p) {
 static void on_time(slp_timer *timer) {
   slp_metrics_push *p = SLP_OWNER(timer, slp_metrics_push, timer);
   slp_timer_set_reserved(p->h, timer, slp_after_us(slp_now_us(p->h), (uint64_t)p->every_ms * 1000));
-  /* the last round is not over; the next round also publishes the growth of this interval */
+  /* the last round is still under way; the next one publishes the growth of this interval too */
   if (p->busy) return;
   p->busy = 1;
   p->next_waits = 0;

@@ -8,41 +8,41 @@
 #include "host/host.h"
 
 typedef struct slp_metrics_push {
-  /* The owner sets these members before it calls slp_metrics_push_open. */
+  /* The next members must be set by the owner before slp_metrics_push_open. */
   int (*sample)(void *arg, slp_sample *into); /* fills a sample; returns 0, SLP_ENOMEM or SLP_ELIMIT */
-  /* called for the first failure, and for a failure of another kind than the last */
+  /* called for the first failed round, and for one that fails in another way than the last */
   void (*on_trouble)(void *arg, const slp_fail *f);
-  void (*on_fine)(void *arg); /* called for the first success after on_trouble */
+  void (*on_fine)(void *arg); /* called for the first round that succeeds after on_trouble was called */
   void *arg;
   const char *ns; /* the namespace in CloudWatch; borrowed */
   uint8_t as_motorway;
   uint32_t every_ms;
 
-  uint64_t data_told, failures; /* results: how many data CloudWatch took, and how many rounds failed */
+  uint64_t data_told, failures; /* out: how many data CloudWatch has taken, and how many rounds have failed */
 
   slp_host *h;
   slp_aws *aws; /* a reference is held */
   slp_timer timer;
-  /* busy: a round is under way. in_trouble: on_trouble was called, and no round has succeeded since. */
+  /* busy, 1: a round is under way. in_trouble, 1: on_trouble was called, and no round has succeeded since. */
   uint8_t busy, in_trouble;
-  int trouble_code; /* the code of the failure that was reported last */
-  /* The values of the round that is under way. */
+  int trouble_code; /* the code of the failure for which on_trouble was last called */
+  /* the sample of the round that is under way */
   slp_sample now;
-  sloop_stats_t *told; /* indexed by member: the values that CloudWatch has taken */
+  sloop_stats_t *told; /* the values that CloudWatch has taken, indexed by member */
   size_t told_n;
   slp_metrics_data data;
-  slp_cw_datum next; /* if next_waits is set: a datum that did not fit into the last call */
+  slp_cw_datum next; /* with next_waits 1: a datum that did not fit into the last call */
   uint8_t next_waits;
-  /* the consumers whose totals are in the current call: indices from totals_from up to, but without,
-   * totals_to */
+  /* The consumers whose totals are in the call that is under way: those with an index from totals_from to
+   * totals_to - 1. */
   size_t totals_from, totals_to;
   slp_cw_put put;
 } slp_metrics_push;
 
-/* returns SLP_ENOMEM if there is no memory */
+/* returns 0 or SLP_ENOMEM */
 int slp_metrics_push_open(slp_metrics_push *p, slp_host *h, slp_aws *aws);
-/* starts a round in the next turn of the loop; does nothing if a round is under way, or after closing */
+/* makes a round begin in the next turn; does nothing if one is under way, or after closing */
 void slp_metrics_push_soon(slp_metrics_push *p);
-void slp_metrics_push_close(slp_metrics_push *p); /* takes effect at once; does nothing if already closed */
+void slp_metrics_push_close(slp_metrics_push *p); /* stops at once; does nothing if it is closed already */
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Appends one reason to the reasons of a consumer. `why` NULL or "": appends nothing. */
+/* Appends `why` to the reasons of a consumer. `why` NULL or "": appends nothing. */
 static void add_reason(slp_buf *b, size_t *n, const char *why) {
   if (!why || !*why) return;
   if (b) slp_buf_addf(b, "%s%s", *n ? "; " : "", why);
@@ -22,8 +22,8 @@ static const char *why_not_running(slp_reading reading) {
   return NULL;
 }
 
-/* Appends all reasons why this consumer is not ready, and returns their number. b NULL: only counts them. If
- * the consumer does not run, that is the only reason. */
+/* Appends all reasons why this consumer is not ready, and returns how many there are. b NULL: only counts
+ * them. If the consumer is not running, that is the only reason. */
 static size_t add_reasons(const slp_sample *s, const slp_sample_consumer *c, slp_buf *b) {
   size_t n = 0;
   const char *idle = c->table.there ? NULL : why_not_running(c->reading);
@@ -43,9 +43,9 @@ static size_t add_reasons(const slp_sample *s, const slp_sample_consumer *c, slp
 
 int slp_ready_is(const slp_sample *s, const slp_sample_consumer *c) { return !add_reasons(s, c, NULL); }
 
-/* A parked or refused shard needs an operator, so it counts as stuck at once. A paused shard is not stuck,
- * because the application asked for the pause. A suspended shard is not stuck either: add_reasons gives the
- * worker's suspension as a reason of its own. */
+/* A shard that is parked or whose position is refused needs an operator, so it counts as stuck at once. A
+ * paused shard is not stuck, because the application asked for the pause. A suspended one is not stuck
+ * either: add_reasons gives the worker's suspension as a reason of its own. */
 int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, char why[SLP_READY_WHY]) {
   long long s = (long long)(shard->state_ms / 1000);
   int shut = shard->state == SLOOP_SHARD_IS_PARKED || shard->state == SLOOP_SHARD_IS_REFUSED;
@@ -81,7 +81,8 @@ int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, ch
   return why[0] != 0;
 }
 
-/* A refused shard counts as stuck at once: the refusal is final, and nobody reads the shard. */
+/* A shard whose position is refused counts as stuck at once, because the refusal is final, and no worker
+ * reads the shard. */
 int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms, char why[SLP_READY_WHY]) {
   if (unready_ms == UINT32_MAX) return 0;
   snprintf(why, SLP_READY_WHY, "the service refused the position of %.128s %llu s ago: --explain says more",

@@ -21,8 +21,8 @@ static size_t add_text(slp_sample *s, const char *z) {
   return at;
 }
 
-/* Numbers consumers that have the same stream and application. Without a number, two series would have the
- * same name. */
+/* Returns the number that distinguishes c from other consumers with the same stream and application. Without
+ * it, two series of values would have the same name. */
 static uint32_t twin_of(const slp_sample *s, const slp_sample_consumer *c) {
   uint32_t same = 0;
   for (size_t i = 0; i < s->consumers_n; i++) {
@@ -54,7 +54,7 @@ int slp_sample_add(slp_sample *s, const char *app, const char *stream, const cha
 int slp_sample_add_table(slp_sample *s, const char *app, const char *stream, int64_t behind_ms,
                          int64_t unknown_ms, const char *stuck, const slp_sample_table *table) {
   sloop_stats_t stats;
-  memset(&stats, 0xff, sizeof stats); /* all values are not known */
+  memset(&stats, 0xff, sizeof stats); /* all bits 1: the value is not known */
   if (behind_ms >= 0) stats.behind_ms_now = (uint64_t)behind_ms;
   if (unknown_ms >= 0) stats.behind_unknown_ms_now = (uint64_t)unknown_ms;
   int r = slp_sample_add(s, app, stream, NULL, SLP_READING_RUNNING, &stats);

@@ -1,5 +1,5 @@
-/* metrics_sample.h - a copy of the statistics of a program's consumers at one moment. It can be written out
- * in slices while the consumers continue to run. */
+/* metrics_sample.h - a copy of the statistics of a program's consumers, taken at one moment. It can be
+ * written in slices while the consumers continue to run. */
 #ifndef SLP_API_METRICS_SAMPLE_H
 #define SLP_API_METRICS_SAMPLE_H
 
@@ -18,39 +18,42 @@ typedef enum slp_reading {
 
 #define SLP_SAMPLE_WORDS 12
 typedef struct slp_sample_count { /* how many leases, workers or lags are of one kind */
-  const char *word;               /* the name of the kind, a label's value; static */
+  const char *word;               /* the name of the kind, which becomes the value of a label; static */
   uint64_t n;
 } slp_sample_count;
 
-/* What a program reports that reads only the lease table, and nothing of the stream. */
+/* what is known of a consumer only from its lease table, by a program that does not read the stream */
 typedef struct slp_sample_table {
-  uint8_t there;   /* 1: the consumer is known from its lease table only, and this struct is used */
-  uint64_t up;     /* 1: the last reading of the table succeeded */
-  uint64_t age_ms; /* the age of the reading that is reported; UINT64_MAX: no reading has succeeded */
+  uint8_t there;   /* 1: the consumer is known only from its lease table, so this struct is used */
+  uint64_t up;     /* 1: the table was last read with success */
+  uint64_t age_ms; /* how old the values are, from the last read that succeeded; UINT64_MAX: none has */
   uint64_t readings, failures;
   slp_sample_count leases[SLP_SAMPLE_WORDS], workers[SLP_SAMPLE_WORDS], lags[SLP_SAMPLE_WORDS];
-  size_t leases_n, workers_n, lags_n; /* used entries of the arrays above */
+  size_t leases_n, workers_n, lags_n; /* how many elements of the arrays above are used */
 } slp_sample_table;
 
 typedef struct slp_sample_consumer {
-  size_t app, stream, worker; /* arguments for slp_sample_text(), which returns "" for an absent text */
-  size_t member;              /* the caller's own number for the consumer, the same in every sample */
-  uint32_t twin; /* 0 for the first consumer with this stream and application; 2, 3, ... for the next ones */
+  /* offsets for slp_sample_text(), which returns the texts; "" if there is no such text */
+  size_t app, stream, worker;
+  size_t member; /* the caller's own number for this consumer, the same in every sample */
+  uint32_t twin; /* 0 for the first consumer with this stream and application; 2, 3, ... for further ones */
   slp_reading reading;
   sloop_stats_t stats;
-  size_t stuck; /* argument for slp_sample_text(): which shards make no progress, and why; "": none */
-  uint64_t failed_as[SLP_FAILURES]; /* how many calls failed, indexed by slp_failure_number() */
+  size_t stuck; /* offset for slp_sample_text(): which shards make no progress, and why; "": none */
+  /* how many calls failed, by kind of failure; indexed by slp_failure_number() */
+  uint64_t failed_as[SLP_FAILURES];
   slp_sample_table table;
-  /* the index behind this consumer's last shard in slp_sample.shards; see slp_sample_shards_begin() */
+  /* one more than the index of this consumer's last shard in slp_sample.shards; see
+   * slp_sample_shards_begin() */
   size_t shards_end;
 } slp_sample_consumer;
 
 typedef struct slp_sample_shard {
-  size_t id; /* argument for slp_sample_text() */
+  size_t id; /* offset of the shard's id, for slp_sample_text() */
   uint64_t epoch, unacked;
   int64_t behind_ms; /* -1: not known */
   uint8_t paused, at_tip;
-  uint8_t of_table; /* 1: the shard is known from a lease table, with only its lag and epoch */
+  uint8_t of_table; /* 1: the shard is known only from a lease table, so only its lag and its epoch are set */
   sloop_shard_state_t state;
   int64_t state_ms, acked_age_ms; /* -1: not known */
 } slp_sample_shard;
@@ -62,23 +65,24 @@ typedef struct slp_sample {
   slp_sample_shard *shards;
   size_t shards_n, shards_cap;
   slp_buf texts;
-  uint8_t of_tables; /* 1: all consumers are known from their lease tables only */
+  uint8_t of_tables; /* 1: all consumers are known only from their lease tables */
 } slp_sample;
 
 void slp_sample_init(slp_sample *s, slp_mem *mem);
-void slp_sample_free(slp_sample *s); /* empties the sample; it may be used again */
-/* Adds a consumer. `app` and `worker`: "" or NULL for none. Returns 0, SLP_ENOMEM or SLP_ELIMIT. */
+void slp_sample_free(slp_sample *s); /* empties the sample, which may then be used again */
+/* Adds a consumer to the sample. `app` and `worker`: "" or NULL: there is none. Returns 0, SLP_ENOMEM or
+ * SLP_ELIMIT. */
 int slp_sample_add(slp_sample *s, const char *app, const char *stream, const char *worker,
                    slp_reading reading, const sloop_stats_t *stats);
-/* Add a shard to, or set the `stuck` text of, the consumer that was added last. Return 0, SLP_ENOMEM or
- * SLP_ELIMIT. */
+/* Both are about the consumer that was added last: they add a shard to it, or set its text `stuck`. They
+ * return 0, SLP_ENOMEM or SLP_ELIMIT. */
 int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard);
 int slp_sample_set_stuck(slp_sample *s, const char *why);
-/* Adds a consumer that is known from its lease table only. A time of -1 is not known. `stuck`: why the
- * consumer is not ready, or "". */
+/* Adds a consumer that is known only from its lease table. A time of -1: not known. stuck: why the consumer
+ * is not ready, or "". */
 int slp_sample_add_table(slp_sample *s, const char *app, const char *stream, int64_t behind_ms,
                          int64_t unknown_ms, const char *stuck, const slp_sample_table *table);
-/* Adds a shard to a consumer that slp_sample_add_table has added. */
+/* adds a shard to the consumer that slp_sample_add_table has added last */
 int slp_sample_add_lease(slp_sample *s, const char *shard, uint64_t epoch, int64_t behind_ms);
 /* Sets failed_as of the consumer that was added last. */
 void slp_sample_set_failures(slp_sample *s, const uint64_t failed_as[SLP_FAILURES]);

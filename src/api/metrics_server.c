@@ -1,5 +1,5 @@
-/* metrics_server.c - answers requests. Short answers are sent at once. An event writes a page of metrics
- * slice by slice. */
+/* metrics_server.c - answers HTTP requests for metrics. Short answers are sent at once. An event writes a
+ * page of metrics slice by slice. */
 #include "api/metrics_server.h"
 
 #include "api/metrics_ready.h"
@@ -7,12 +7,13 @@
 
 #include <stdio.h>
 
-/* For scale: a page of 100,000 shards has 60 MB. Few pages are written at the same time: a scraper asks
- * rarely, and probes get one line only. */
+/* Most bytes of a page; one of 100,000 shards has 60 MB. Few pages are written at the same time, because a
+ * scraper asks rarely, and probes get only one line. */
 #define PAGE_BYTES_MAX (256u * 1024 * 1024)
-#define PAGES_MAX 8u /* the most pages that are written at the same time */
+#define PAGES_MAX 8u /* at most this many pages are written at the same time */
 #define SLICE_LINES 500u
-#define READY_BYTES_MAX (64u * 1024) /* enough for lines about hundreds of consumers that are not ready */
+/* most bytes of an answer about consumers that are not ready; enough for hundreds of lines */
+#define READY_BYTES_MAX (64u * 1024)
 #define REQUEST_BODY_MAX 1024u
 #define CONNS_MAX 64u
 #define CONN_MS_MAX 30000u
@@ -28,7 +29,7 @@ int slp_metrics_address_read(const char *listen, char ret_address[SLP_METRICS_AD
   if (!colon || slp_parse_u64(slp_str_of(colon + 1), &port) || port > 65535) r = SLOOP_EOPTION;
   int bracketed = address.n > 2 && address.p[0] == '[' && address.p[address.n - 1] == ']';
   if (bracketed) address = (slp_str){address.p + 1, address.n - 2};
-  /* without brackets, the port of 1::2:9100 could also be a part of the address */
+  /* without brackets, the port in 1::2:9100 could also be a part of the address */
   if (!bracketed && slp_str_has(address, ':')) r = SLOOP_EOPTION;
   if (slp_str_is(address, "localhost")) address = SLP_STR("127.0.0.1");
   if (address.n == 0) address = SLP_STR("0.0.0.0");

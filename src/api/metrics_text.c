@@ -1,6 +1,6 @@
-/* metrics_text.c - writes metrics as Prometheus' text. A family is one metric name: a HELP line, a TYPE line,
- * then a line for each consumer, or for each shard of each consumer. Names follow
- * prometheus.io/docs/practices/naming: base units, the unit at the end, _total after counters. */
+/* metrics_text.c - writes metrics in Prometheus' text format. A family is all that belongs to one metric
+ * name: a HELP line, a TYPE line, then a line for each consumer, or for each shard of each consumer. Names
+ * follow prometheus.io/docs/practices/naming: base units, the unit at the end, _total after counters. */
 #include "api/metrics_text.h"
 
 #include "api/metrics_ready.h"
@@ -24,7 +24,7 @@ typedef enum {
   PER_CONSUMER_INFO,
   PER_CONSUMER_ERRORS,
   PER_TABLE,
-  PER_TABLE_LEASES, /* a line for each slp_sample_count of `leases`; its word becomes a label */
+  PER_TABLE_LEASES, /* one line for each slp_sample_count in `leases`; its `word` becomes a label */
   PER_TABLE_WORKERS,
   PER_TABLE_LAGS,
   PER_PROGRAM,
@@ -35,9 +35,9 @@ typedef struct other_row {
   const char *name, *type, *help;
   other_kind kind;
   unsigned decimals;
-  /* Returns 0 if a PER_SHARD value is not known, or a PER_PROGRAM value is not in use. */
+  /* Returns 1 and the value; 0: a PER_SHARD value is not known, or a PER_PROGRAM value is not used. */
   int (*value)(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret);
-  size_t at; /* PER_TABLE: the value's offset in slp_sample_table */
+  size_t at; /* for PER_TABLE: the offset of the value in slp_sample_table */
 } other_row;
 
 static int behind(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
@@ -116,7 +116,7 @@ static const other_row others[] = {
     {"sloop_cloudwatch_failures_total", "counter", "calls to CloudWatch that failed", PER_PROGRAM, 0,
      put_failures},
 };
-/* Families of SLOOP_STATS are always written. Any other family is left out if it would have no line. */
+/* The families of SLOOP_STATS are always written. Each other family is left out if it would have no line. */
 #define FAMILIES (SLP_COUNT(stats) + SLP_COUNT(others))
 
 /* ---- names of stats ------------------------------------------------------------------------------------ */
@@ -125,8 +125,8 @@ static int ends_with(const char *z, const char *end) {
   return n >= k && strcmp(z + n - k, end) == 0;
 }
 
-/* Returns 1 if the statistic is a level (gauge), 0 if it is a counter. By the rule of sloop.h, counters only
- * grow, and names with _now are levels. Maxima are levels too, although they only grow. */
+/* Returns 1 if the statistic is a gauge, 0 if it is a counter, which only grows. By the rule of sloop.h,
+ * names that end in _now are gauges. Maxima and percentiles are gauges too. */
 static int is_level(const char *stat) {
   return ends_with(stat, "_now") || ends_with(stat, "_peak") || ends_with(stat, "_max") ||
          ends_with(stat, "_p999");
@@ -138,13 +138,14 @@ static unsigned decimals_of(const char *unit) {
   return strncmp(unit, "1/1000 ", 7) == 0 ? 3 : 0;
 }
 
-static const char *base_unit(const char *unit) { /* "": the unit does not become part of the name */
+static const char *base_unit(const char *unit) {
+  /* returns the base unit; "": the unit is no part of the name */
   if (strcmp(unit, "ms") == 0 || strcmp(unit, "us") == 0) return "seconds";
   return strcmp(unit, "bytes") == 0 ? "bytes" : "";
 }
 
-/* Returns 1 if "NAME" is a counter for a level "NAME_now". Some readers take NAME and NAME_total for the same
- * family, so the level must then keep the "_now": "batches_now" must not become "batches". */
+/* Returns 1 if `stat` is "NAME_now" and there is a counter "NAME". Some readers take NAME and NAME_total for
+ * the same family, so "NAME_now" must then keep its "_now": "batches_now" must not become "batches". */
 static int has_counter(const char *stat) {
   size_t n = strlen(stat) - strlen("_now");
   for (size_t i = 0; i < SLP_COUNT(stats); i++)
@@ -156,7 +157,7 @@ void slp_metrics_text_name(const char *stat, const char *unit, char out[80]) {
   const char *base = base_unit(unit);
   size_t n = (size_t)snprintf(out, 80, "sloop");
   int now_told = !ends_with(stat, "_now") || !has_counter(stat);
-  /* leave out the unit, which is appended at the end, and "now", which the TYPE line expresses */
+  /* Leaves out the unit, which comes at the end, and "now", which the TYPE line says. */
   for (const char *word = stat; *word;) {
     int len = (int)strcspn(word, "_");
     slp_str w = {word, (size_t)len};
@@ -191,7 +192,7 @@ static void add_label(slp_buf *b, const char *name, const char *value, char befo
   slp_buf_add_char(b, '"');
 }
 
-/* Writes name{stream="...",app="...",worker="...", and leaves the braces open. */
+/* Writes name{stream="...",app="...",worker="..." without the closing brace. */
 static void add_labels(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c) {
   const slp_sample *s = t->sample;
   slp_buf *b = t->out;
@@ -204,7 +205,7 @@ static void add_labels(const slp_metrics_text *t, const char *name, const slp_sa
   if (c->twin) add_label(b, "consumer", number, ',');
 }
 
-/* Writes what add_labels writes, then one more label, and closes the braces. */
+/* Writes what add_labels writes, one more label, and the closing brace. */
 static void add_name(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c,
                      const char *label, const char *value) {
   add_labels(t, name, c);
@@ -217,7 +218,7 @@ static void add_value(slp_buf *b, uint64_t value, unsigned decimals) {
   slp_buf_add_char(b, '\n');
 }
 
-/* Writes the line of a statistic, unless its value is not known. */
+/* Writes the line of a statistic; nothing if its value is not known. */
 static void add_stat(const slp_metrics_text *t, const stat_row *row, const slp_sample_consumer *c) {
   char name[80];
   uint64_t value;
@@ -228,7 +229,7 @@ static void add_stat(const slp_metrics_text *t, const stat_row *row, const slp_s
   add_value(t->out, value, decimals_of(row->unit));
 }
 
-/* Writes one line for each name of an error that has happened. */
+/* Writes one line for each kind of error that has happened. */
 static void add_errors(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c) {
   const char *error;
   for (size_t i = 0; i < SLP_FAILURES && (error = slp_failure_name(i)) != NULL; i++) {
@@ -312,7 +313,7 @@ static void add_stat_head(slp_buf *b, const stat_row *row) {
   add_head(b, name, is_level(row->name) ? "gauge" : "counter", help, *base ? base : unit);
 }
 
-/* Advances to the next consumer, shard or family. */
+/* Moves on to the next consumer, shard or family. */
 static void step(slp_metrics_text *t, other_kind kind) {
   const slp_sample *s = t->sample;
   int shards = kind == PER_SHARD || kind == PER_SHARD_STATE;
@@ -348,7 +349,7 @@ static void write_other(slp_metrics_text *t, const other_row *row) {
             : row->kind == PER_PROGRAM         ? row->value(t, NULL, &value)
                                                : s->consumers_n > 0;
   if (first && any) add_head(t->out, row->name, row->type, slp_str_of(row->help), "");
-  if (is_per_shard(row) && any) /* skip consumers without shards */
+  if (is_per_shard(row) && any) /* leaves out consumers without shards */
     while (t->shard >= s->consumers[t->consumer].shards_end) t->consumer++;
   if (any)
     add_other(t, row, row->kind == PER_PROGRAM ? NULL : &s->consumers[t->consumer],
@@ -356,8 +357,8 @@ static void write_other(slp_metrics_text *t, const other_row *row) {
   step(t, row->kind);
 }
 
-/* Returns 1 if the family belongs on this page. On a page of consumers that are known from lease tables only,
- * few families have a meaning, and some families exist only there. */
+/* Returns 1 if the family is on this page. If all consumers are known only from their lease tables, few
+ * families have a meaning, and some exist only then. */
 static int is_on_page(const slp_metrics_text *t) {
   int of_tables = t->sample->of_tables;
   if (t->family < SLP_COUNT(stats)) {

@@ -1,5 +1,5 @@
-/* open.c - builds a consumer from host, identity, service, source, engine and consumer, and takes it apart
- * again. */
+/* open.c - builds a consumer out of host, identity, service, source, engine and core's consumer, and takes it
+ * apart again. */
 #include "api/open.h"
 
 #include "api/operator.h"
@@ -24,13 +24,13 @@ struct sloop_creds_req_s {
 
 /* ---- credentials from the user ------------------------------------------------------------------------ */
 
-/* A request of slp_aws for credentials. An event calls the application's callback, because the callback must
- * not run inside the code that made slp_aws ask. */
+/* A request of the identity (slp_aws) for credentials. An event calls the application's callback, because it
+ * must not be called inside the code that made the request. */
 typedef struct slp_creds_ask {
-  slp_mem *mem; /* a reference is held: the application may answer after everything else is freed */
+  slp_mem *mem; /* a reference is held, because the application may answer after everything else is freed */
   slp_event ev;
   struct sloop_creds_req_s rq;
-  /* 1: the application's callback was called. */
+  /* 1: the application's callback was called, and the answer is still to come or has come */
   uint8_t asked;
 } slp_creds_ask;
 
@@ -85,13 +85,13 @@ static void answer_keys(slp_aws *aws, const sloop_creds_t *creds) {
   slp_aws_keys_done(aws, 0, &keys, NULL);
 }
 
-/* The size of sloop_creds_t in the first version of the header. No caller has a smaller struct. */
+/* the size of sloop_creds_t in the first version of the header; no caller has a smaller struct */
 #define CREDS_SIZE_MIN (offsetof(sloop_creds_t, expires_at_ms) + sizeof(int64_t))
 
 void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds, const char *why) {
   slp_creds_ask *ask = SLP_OWNER(rq, slp_creds_ask, rq);
   slp_family *f = rq->family;
-  if (!f) { /* the family was freed before the application answered */
+  if (!f) { /* everything else was freed before the application answered */
     ask_free(ask);
     return;
   }
@@ -112,7 +112,7 @@ static void family_free(slp_family *f) {
   if (!f) return;
   slp_mem *mem = f->mem;
   if (f->creds_ask && f->creds_ask->asked) {
-    /* the application has not answered; its call of sloop_creds_done frees the request */
+    /* the application has not answered; its later call of sloop_creds_done frees the request */
     f->creds_ask->rq.family = NULL;
   } else if (f->creds_ask) {
     slp_unpost(&f->creds_ask->ev);
@@ -127,7 +127,7 @@ static void family_free(slp_family *f) {
   slp_mem_drop(mem);
 }
 
-/* Reports slow credentials. They concern all consumers of the family, but only one consumer reports them. */
+/* Reports that credentials are slow. They matter to all joined consumers, but only one of them reports it. */
 static void tell_wait(void *ctx, const char *text) {
   slp_family *f = ctx;
   SLP_LIST_EACH(&f->engine->consumers, it) {
@@ -327,7 +327,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     sloop_opts_t full;
     sloop_opts_init(&full);
     memcpy(&full, o, slp_min_u64(o->size, sizeof full));
-    /* Options are checked before anything is created, so that a wrong option leaves nothing to close. */
+    /* Checks the options before anything is created, so that a wrong option leaves nothing to close. */
     r = slp_opts_check(&full, text);
     if (!r && full.join && (full.join->closing || full.join->started)) {
       snprintf(text, sizeof text, "join: that consumer is already started or closed");
@@ -341,7 +341,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     }
   }
   if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
-  /* the text repeats option values, which may contain anything */
+  /* the text has option values in it, which may be anything, so control characters are removed */
   slp_clean_copy(why, why_size, r ? text : "");
   return r;
 }
@@ -360,8 +360,8 @@ static void on_host_closed(slp_host *h, void *arg) {
   tell_closed(arg);
 }
 
-/* Finds another consumer whose application gives credentials. The consumer that is being closed is not in the
- * engine's list any more. */
+/* Returns another consumer whose application gives credentials. The consumer that is being closed is no
+ * longer in the engine's list, so it is not found. */
 static sloop_t *another_with_creds(slp_family *f) {
   SLP_LIST_EACH(&f->engine->consumers, it) {
     sloop_t *s = (SLP_OWNER(it, slp_consumer, link))->handle;
@@ -370,9 +370,9 @@ static sloop_t *another_with_creds(slp_family *f) {
   return NULL;
 }
 
-/* Ends one thing in each run. First come the pending callbacks: each run calls one of them. Then the metrics
- * are closed, then the consumer. A callback may do anything, so the event is posted again before the callback
- * is called. */
+/* Takes one step of closing in each run. First it calls the pending callbacks, one in each run; then it
+ * closes the metrics, then the consumer. A callback may do anything, so the event is posted again before the
+ * callback is called. */
 static void on_close_event(slp_event *ev) {
   sloop_t *s = SLP_OWNER(ev, sloop_t, close_ev);
   slp_family *f = s->family;
@@ -400,7 +400,7 @@ static void on_close_event(slp_event *ev) {
     if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
     return;
   }
-  if (s->stop_cb) { /* a pending sloop_stop is reported before the close is */
+  if (s->stop_cb) { /* the callback of a pending sloop_stop comes before that of the close */
     sloop_cb cb = s->stop_cb;
     s->stop_cb = NULL;
     slp_post(f->host, &s->close_ev);
@@ -429,7 +429,7 @@ static void on_close_event(slp_event *ev) {
 
 void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   if (!s || s->closing) return;
-  sloop_ref(s); /* keep the loop alive until cb is called */
+  sloop_ref(s); /* keeps the loop alive until cb is called */
   s->closing = 1;
   s->close_cb = cb;
   s->close_arg = arg;

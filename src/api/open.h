@@ -9,41 +9,43 @@
 #include "host/host.h"
 #include <sloop.h>
 
-/* What a consumer uses from outside. If all members are zeros: the process's environment, and the services
- * and stores that the options name. The simulator sets its own. */
+/* What a consumer uses from outside. All zero: the process's environment, and the services and stores that
+ * the options name. The simulator sets members of its own. */
 typedef struct slp_outside {
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
-  slp_ops *kinesis, *streams; /* borrowed: used instead of the real services, unless NULL */
-  /* Opens the store of the leases. Returns 0 or an error code. */
+  slp_ops *kinesis, *streams; /* borrowed; used instead of the real services; NULL: the real service */
+  /* Opens the store of the leases. Returns 0 or an error. NULL: the store that the options name. */
   int (*store)(void *ctx, slp_host *h, const slp_table_spec *table, slp_store **ret);
   void *ctx;
   /* How many shards with neighbouring numbers a new application keeps under one partition key. 0: the default
-   * of slp_schema_sloop_spreads; for a table's stream, the key follows from a hash of the shard's name.
+   * of slp_schema_sloop_spreads; for a table's stream, a hash of the shard's name decides instead.
    * SLP_ONE_KEY: all shards are under one key. */
   uint32_t leases_a_key;
 } slp_outside;
 #define SLP_ONE_KEY UINT32_MAX
 
-/* What consumers share that were opened with `join`. */
+/* what consumers share that were opened with the option `join` (a family) */
 typedef struct slp_family {
   slp_host *host;
   slp_mem *mem; /* a reference is held */
   slp_engine *engine;
   slp_outside outside;
   slp_aws *aws;               /* a reference is held */
-  slp_ops *kinesis, *streams; /* created when a consumer first needs them */
-  struct slp_memory *memory;  /* leases in memory; created when first needed */
-  slp_list metrics;           /* list of sloop_metrics_s */
-  slp_list names;             /* list of slp_common_name */
+  slp_ops *kinesis, *streams; /* each is created when a consumer first needs it */
+  /* the tables of leases that are kept in memory; created when a consumer first needs them */
+  struct slp_memory *memory;
+  slp_list metrics; /* the metrics that were opened, sloop_metrics_s */
+  slp_list names;   /* the worker names that fleets of this process share, slp_common_name */
   uint32_t members;
-  /* 1: the family has had more than one member at the same time. Then the rows of some layouts must name
+  /* 1: the family has had more than one consumer at the same time. Then the rows of some layouts must name
    * their stream. */
   uint8_t several;
   uint8_t owns_host;
-  uint32_t unrefs;    /* how many members do not want to keep the loop alive */
+  uint32_t unrefs;    /* how many consumers of the family do not want to keep the loop alive */
   sloop_t *creds_for; /* the consumer whose callback is asked for credentials */
-  /* the request for credentials that is not answered yet; NULL: none. The answer frees it */
+  /* The request for credentials that the application has not answered yet; NULL: none. The answer frees
+   * it. */
   struct slp_creds_ask *creds_ask;
 } slp_family;
 
@@ -51,31 +53,34 @@ struct sloop_s {
   slp_mem *mem;
   slp_family *family;
   slp_consumer *consumer;
-  struct uv_loop_s *loop; /* NULL: the host belongs to the simulator */
-  sloop_opts_t o;         /* its strings are owned copies */
+  struct uv_loop_s *loop; /* NULL: the host is the simulator's */
+  sloop_opts_t o;         /* the options; their strings are owned copies */
   uint8_t started, closing;
-  /* 1: this consumer wants to keep the loop alive. */
+  /* 1: this consumer wants to keep the loop alive */
   uint32_t refd;
-  sloop_cb stop_cb, close_cb, save_cb; /* save_cb: the callback of a checkpoint that closing interrupts */
+  /* callbacks of the application that are still to come; save_cb: that of a checkpoint that closing
+   * interrupts */
+  sloop_cb stop_cb, close_cb, save_cb;
   void *stop_arg, *close_arg, *save_arg;
-  slp_store_cost commands;      /* what the operator's commands that were answered have cost */
-  struct slp_admin_call *admin; /* an operator's command that is not answered yet */
+  slp_store_cost commands;      /* what the operator's commands of this consumer that are done have cost */
+  struct slp_admin_call *admin; /* the operator's command that is under way; NULL: none */
   slp_event close_ev;
 };
 
-/* Opens a consumer. h is borrowed, and must live until the last consumer on it is closed. `outside` is
- * copied; NULL is the same as all zeros. With o->join, h must be the host of the joined consumer, whose
- * `outside` is used. */
+/* Opens a consumer on a host. h is borrowed, and must live until the last consumer on it is closed. outside:
+ * copied; NULL: all zero. With o->join, h must be the host of the consumer that is joined, and that
+ * consumer's `outside` is used. */
 int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t **out, const sloop_opts_t *o,
                 char why[160]);
 
-/* handle.c: keeps the host's reference on the loop as long as any member wants to keep the loop alive. */
+/* handle.c: keeps the host's reference to the loop while any consumer of the family wants to keep the loop
+ * alive */
 void slp_family_ref(slp_family *f);
 
 /* in opts.c: returns 0, or an error with the reason in `why` */
 int slp_opts_check(const sloop_opts_t *o, char why[160]);
-/* Copies o and all that it points to. A caller's older, shorter struct lacks the members at the end; those
- * get their defaults. */
+/* Copies o and all that it points to. If the caller was compiled with an older header, its struct lacks the
+ * last members; these get their defaults. */
 int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem);
 void slp_opts_free(sloop_opts_t *o, slp_mem *mem);
 

@@ -1,6 +1,6 @@
-/* operator.c - the entry points of an operator's commands. A consumer runs one command at a time. Each
- * command has its own store, schema and requests. So it works before sloop_start, and also while a fleet
- * runs. */
+/* operator.c - the functions of sloop.h for an operator's commands. A consumer runs one command at a time.
+ * Each command has a store, a schema and requests of its own. So it works before sloop_start, and while a
+ * fleet runs. */
 #include "api/operator.h"
 
 #include "api/admin_words.h"
@@ -14,17 +14,17 @@
 
 #include <stdio.h>
 
-/* The smallest sloop_place_t that is accepted. The struct grows at its end, so a caller compiled against an
- * older header has a smaller one than this library. */
+/* The smallest sloop_place_t that is accepted. The struct grows at its end, so a caller that was compiled
+ * with an older header has a smaller one than this library. */
 #define PLACE_SIZE_MIN (offsetof(sloop_place_t, token) + sizeof(char *))
-#define LAG_MS 10000u /* the time limit of sloop_admin_lag() if the caller gives none */
+#define LAG_MS 10000u /* the time limit of sloop_admin_lag(), in ms, if the caller gives none */
 
-typedef struct table_place { /* one side of a migration */
+typedef struct table_place { /* the source or the target of a migration, if it is a lease table */
   sloop_t *s;
-  sloop_opts_t o; /* only app, store and schema are set; they are owned copies */
-  /* 1: the table may also hold rows of other streams. */
+  sloop_opts_t o; /* only app, store and schema are set, with owned copies */
+  /* 1: the table may have rows of other streams too */
   int several;
-  /* of the source: the target. NULL: the target is a token, or this is the target */
+  /* in the source: the target; NULL: the target is a token, or this is the target itself */
   const struct table_place *other;
 } table_place;
 
@@ -33,14 +33,14 @@ struct slp_admin_call {
   sloop_t *s;
   slp_admin *admin; /* NULL: the command is a migration, or is about registered consumers */
   slp_migrate *migrate;
-  table_place from, to; /* the two sides of `migrate` */
+  table_place from, to; /* the source and the target of `migrate` */
   slp_admin_task task;
   uint32_t limit_ms;
-  sloop_leases_cb leases_cb; /* of the callbacks in this struct, only the one for `task` is set */
+  sloop_leases_cb leases_cb; /* of the callbacks here, only that for `task` is set */
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
   sloop_migrate_cb migrate_cb;
-  slp_registry *registry; /* NULL: the command is about leases, not about registered consumers */
+  slp_registry *registry; /* lists or deregisters registered consumers; NULL: the command is about leases */
   sloop_registered_cb registered_cb;
   void *arg;
 };
@@ -119,7 +119,8 @@ static void admin_free(slp_admin_call *a) {
   slp_mem_drop(mem);
 }
 
-/* Reports the end of a command. The callback may start the next command, or close the consumer. */
+/* Tells the application that the command is over. Its callback may start the next command, or close the
+ * consumer. */
 static void on_done(slp_admin *done, void *arg) {
   slp_admin_call *a = arg;
   slp_fail f = *slp_admin_fail(done);
@@ -134,8 +135,8 @@ static void on_done(slp_admin *done, void *arg) {
   admin_free(a);
 }
 
-/* Reports a failed try if a service answered with an error. A try without any answer is not reported; if the
- * command fails because of it, the end of the command tells. */
+/* Reports a failed try, if a service answered it with an error. A try without an answer is not reported; if
+ * the command fails because of it, its end says so. */
 static void on_again(void *arg, const slp_fail *f, uint32_t tries, uint64_t wait_us) {
   slp_admin_call *a = arg;
   if (f->http_status) slp_report_error(a->s->consumer, f, NULL, 0, tries, wait_us / 1000);
@@ -159,7 +160,8 @@ void slp_admin_call_tell_closed(slp_admin_call *a) {
   admin_free(a);
 }
 
-/* Starts a command. The consumer must not be closed: the command uses its `family` and its `consumer`. */
+/* Starts a command. The consumer must not be closed, because the command uses its members `family` and
+ * `consumer`. */
 static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, const slp_position *to,
                  int force) {
   if (!s->o.app || s->admin) return SLOOP_ESTATE;
@@ -196,7 +198,7 @@ int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
   return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
 }
 
-/* Works only for a consumer that polls: a push source would subscribe to the shards whose lag is measured. */
+/* Only for a consumer that polls: a push source would subscribe to the shards whose lag is measured. */
 int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {
@@ -246,14 +248,14 @@ static int open_place(void *ctx, const slp_src_describe *d, slp_store **ret_stor
   table_place *p = ctx;
   slp_lease_place place;
   char why[160];
-  /* check the target's options now, before the workers of the source are watched for a long time */
+  /* The target's options are checked now, before the workers of the source are watched for a long time. */
   int r = p->other ? slp_lease_place_read(&p->other->o, &place, why) : 0;
   if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
   return slp_leases_open_at(p->s, &p->o, p->several, d, ret_store, ret_schema, f);
 }
 
-/* Puts "the target" or "the source" in front of the message: the side that failed. Rows that are in the way
- * are listed one by one instead. */
+/* Puts "the target" or "the source", whichever has failed, in front of the message. If rows are in the way,
+ * does nothing, because each of them is listed. */
 static void name_side(slp_fail *f, const slp_migrate *m, const slp_admin_why *why) {
   char text[sizeof f->message];
   if (f->class == SLP_FINE || f->code == SLOOP_EOPTION || why->reason == SLP_ADMIN_IN_THE_WAY) return;
@@ -304,8 +306,8 @@ void sloop_place_init_sized(sloop_place_t *p, size_t size) {
   memcpy(p, &size, sizeof size);
 }
 
-/* Reads a place from a caller of any version of the header. `read`: 1: the place is the source. Returns 1 if
- * the place names a table, or is a usable token. */
+/* Reads one side of a migration from a caller that may have been compiled with an older header. read, 1: it
+ * is the source. Returns 1 if it names a table, or is a usable token. */
 static int read_place(const sloop_place_t *p, int read, sloop_place_t *full) {
   memset(full, 0, sizeof *full);
   if (!p || p->size < PLACE_SIZE_MIN) return 0;
@@ -361,7 +363,7 @@ static int has_consumers(const sloop_t *s) {
   return named.what != SLP_NAMES_DYNAMODB && s->family->kinesis && s->family->kinesis->consumer;
 }
 
-/* Starts to deregister the consumer `remove`, or to list the registered consumers if `remove` is NULL. */
+/* Begins to deregister the consumer `remove`; remove NULL: begins to list the registered consumers. */
 static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   if (!cb || (remove && !*remove) || !has_consumers(s)) return SLOOP_EOPTION;

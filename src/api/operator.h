@@ -6,10 +6,10 @@
 
 typedef struct slp_admin_call slp_admin_call;
 
-/* Stops the command, which then makes no further calls. slp_admin_call_tell_closed then reports what was done
- * so far. */
+/* Stops the command, which then sends no more requests. slp_admin_call_tell_closed then reports what was done
+ * until then. */
 void slp_admin_call_stop(slp_admin_call *a);
-/* Calls the command's callback with UV_ECANCELED, and frees the command. */
+/* calls the command's callback with UV_ECANCELED, and frees the command */
 void slp_admin_call_tell_closed(slp_admin_call *a);
 
 #endif

@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* The smallest sloop_opts_t that is accepted. The struct grows at its end, so a caller compiled against an
- * older header has a smaller one than this library. */
+/* The smallest sloop_opts_t that is accepted. The struct grows at its end, so a caller that was compiled with
+ * an older header has a smaller one than this library. */
 #define OPTS_SIZE_MIN offsetof(sloop_opts_t, creds)
 
 static void defaults(sloop_opts_t *o) {
@@ -69,8 +69,8 @@ static int check_stream(const char *stream, char why[160]) {
   return r;
 }
 
-/* Checks only whether a token can be parsed, because nothing exists yet that would have to be closed. The
- * token is parsed again when the consumer is created. */
+/* Checks whether the start position is valid. Of a token it checks only whether it can be parsed, as long as
+ * nothing exists that would have to be closed; the token is parsed again when the consumer is created. */
 static int check_start(const sloop_opts_t *o, char why[160]) {
   slp_token *token = NULL;
   int r = slp_start_position_check(&o->start, why);
@@ -83,8 +83,8 @@ static int check_start(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
-/* Returns 1 if s can be the name of an application or worker. Such names become parts of keys, and of lines
- * for people. */
+/* Returns 1 if s may be the name of an application or worker. Such names become parts of keys, and of lines
+ * that people read. */
 static int is_name(const char *s, size_t most) {
   size_t n = strlen(s);
   if (!n || n > most) return 0;
@@ -122,8 +122,8 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
-/* Returns 1 if the registered consumer belongs to the stream. If the stream is given by its name, only names
- * are compared, because the stream's account is not known yet. */
+/* Returns 1 if the registered consumer belongs to the stream. If the user gave only the stream's name, only
+ * names are compared, because its account is not known yet. */
 static int is_consumer_of(const slp_consumer_name *consumer, const slp_stream_name *stream) {
   slp_stream_name its;
   const char *wrong;
@@ -160,7 +160,7 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   }
   for (size_t i = 0; i < slp_settings_n; i++) {
     const slp_setting *setting = &slp_settings[i];
-    /* `start` accepts more than the words of its row in the table of settings */
+    /* 1: `start` accepts more words than its row in the table of settings has */
     int is_start = setting->at == offsetof(sloop_opts_t, start.kind);
     if (is_start || !slp_setting_check(setting, o, bounds)) continue;
     snprintf(why, 160, "%.159s", bounds);
@@ -184,7 +184,7 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   return r ? r : check_leases(o, why);
 }
 
-/* All options that are text. */
+/* all options that are texts */
 #define TEXTS(X)      \
   X(stream);          \
   X(region);          \

@@ -2,7 +2,8 @@
  *
  * WAITING --an event--> SENT --answered--> WAITING ... OVER
  *
- * A call that would write, or would interrupt another reader, is sent with DryRun or not at all.
+ * A call that would write, or would interrupt another reader, is sent with DryRun (the service
+ * then only checks whether it is allowed) or not at all.
  * SubscribeToShard is sent only to Amazon's own servers, or to a server that has been seen to honour
  * DryRun. */
 #include "api/rights.h"
@@ -66,7 +67,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   slp_rights *t = SLP_OWNER(op, slp_rights, op);
   slp_json j;
   slp_str name = {NULL, 0};
-  (void)begin; /* not used: each answer is small, and parsed in one go */
+  (void)begin; /* not used, because each answer is small and parsed in one piece */
   t->facts.section[0] = 0;
   slp_json_begin(&j, op->answer.p, op->answer.n);
   for (int token; (token = slp_json_next(&j)) != SLP_JSON_END;) {
@@ -83,11 +84,11 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   return 0;
 }
 
-/* Returns 1 if the service itself denies the right. A refusal without an error name of the service comes from
- * a proxy, and tells nothing about rights. */
+/* Returns 1 if the service itself denies the right. A refusal that has no error name of the service comes
+ * from a proxy, and says nothing about rights. */
 static int is_denied(const slp_fail *f) { return f->class == SLP_ACCESS && f->aws_code[0]; }
 
-/* Returns 1 after a failure that any other call would have too. */
+/* Returns 1 if every other call would fail in the same way, so that trying more rights is useless. */
 static int ends_all(const slp_fail *f) {
   return f->class == SLP_AUTH || f->class == SLP_NOMEM || (f->class != SLP_FINE && !f->http_status);
 }
@@ -131,7 +132,7 @@ static int ends_with(const char *host, const char *end) {
   return n > m && strcmp(host + n - m, end) == 0;
 }
 
-/* Returns 1 if Kinesis is at an address of Amazon's. The address is known only after a call to Kinesis was
+/* Returns 1 if calls to Kinesis go to an address of Amazon's. The address is known only after such a call was
  * sent. */
 static int is_amazons_own(const slp_aws *aws) {
   const char *host = aws->endpoints[SLP_SVC_KINESIS].host;

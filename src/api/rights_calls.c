@@ -1,6 +1,7 @@
-/* rights_calls.c - one table row for each right. Kinesis has DryRun for GetShardIterator, GetRecords,
- * SubscribeToShard, and for puts (botocore 1.44.8, service model kinesis 2013-12-02). If a call with DryRun
- * would succeed, the answer is DryRunOperationException. DynamoDB and DynamoDB Streams have no DryRun. */
+/* rights_calls.c - the table of rights, with a row for each. Kinesis has DryRun for GetShardIterator,
+ * GetRecords, SubscribeToShard, and for puts (botocore 1.44.8, service model kinesis 2013-12-02). A call with
+ * DryRun that would succeed is answered with DryRunOperationException. DynamoDB and DynamoDB Streams have no
+ * DryRun. */
 #include "api/rights_calls.h"
 
 #include <stdio.h>
@@ -31,8 +32,8 @@ static void take_shard(slp_right_facts *f, uint32_t depth, slp_str name, slp_str
   if (slp_str_is(name, "ShardId")) keep(f->shard, sizeof f->shard, text);
 }
 
-/* Returns a shard's name for the call. If ListShards has given none, guesses the name that the first shard of
- * every new stream has. */
+/* Returns the id of a shard for the call. If ListShards has given none, returns the id that the first shard
+ * of every new stream has. */
 static const char *shard_of(const slp_right_facts *f) {
   return f->shard[0] ? f->shard : "shardId-000000000000";
 }
@@ -52,8 +53,8 @@ static const char *lacks_iterator(const slp_right *r, const slp_right_facts *f) 
   return f->iterator[0] ? NULL : "it needs an iterator, and GetShardIterator gave none";
 }
 
-/* Asks for one record after the tip of the shard. Even a server that does not know DryRun reads no more than
- * this. */
+/* Writes the body of a call for one record after the tip of the shard. Even a server that does not know
+ * DryRun reads no more than this. */
 static void put_records(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
   if (is_arn(r->of)) slp_jw_z(w, "StreamARN", r->of);
   slp_jw_z(w, "ShardIterator", f->iterator);
@@ -103,8 +104,8 @@ static void put_table(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
   slp_jw_z(w, "TableName", table_of(r));
 }
 
-/* Takes members of `Table` in the answer: LatestStreamArn, which is a text, and KeySchema, which is a list of
- * objects. */
+/* Takes members of `Table` from the answer: LatestStreamArn, which is a text, and KeySchema, which is a list
+ * of objects. */
 static void take_table(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text) {
   if (depth == 2) snprintf(f->section, sizeof f->section, "%.*s", (int)slp_min_u64(name.n, 23), name.p);
   if (depth == 2 && slp_str_is(name, "KeySchema")) f->keys_n = 0;
@@ -159,7 +160,7 @@ static const char *lacks_key(const slp_right *r, const slp_right_facts *f) {
   return f->keys_n ? NULL : "it needs the table's key, and DescribeTable gave none";
 }
 
-/* Adds a key value that no row of a lease table has. The keys of these rows are texts. */
+/* Writes the value of a key that no row of a lease table has. The keys of these rows are texts. */
 static void put_value(slp_jw *w, const char *name) {
   slp_jw_object(w, name);
   slp_jw_z(w, "S", "stream-tail --iam --try");
@@ -256,8 +257,8 @@ const slp_right_call *slp_right_call_of(const char *action) {
   return row ? row : find(dynamodb_calls, SLP_COUNT(dynamodb_calls), action);
 }
 
-/* A request is authorised before anything else is done about it (IAM User Guide, "How IAM works"). So if the
- * refusal is about a consumer that does not exist, or about another subscription, the caller has the
+/* A request is authorised before anything else is done about it (IAM User Guide, "How IAM works"). So if it
+ * is refused because a consumer does not exist, or because of another subscription, the user has the
  * right. */
 int slp_right_shown_by(const slp_right_call *call, const slp_fail *f) {
   if (call->dry && strcmp(f->aws_code, "DryRunOperationException") == 0) return 1;

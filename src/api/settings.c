@@ -106,7 +106,7 @@ static int refuse(const slp_setting *s, slp_str value, char why[SLP_SETTING_WHY]
   return SLP_EINVAL;
 }
 
-/* Returns the place of `value` in "one|two|three", counted from 1. Returns 0 if it is not there. */
+/* Returns the place of `value` among the words "one|two|three", counted from 1; 0: it is not one of them. */
 static int find_choice(const char *choices, slp_str value) {
   for (int place = 1;; place++) {
     size_t n = strcspn(choices, "|");
@@ -174,7 +174,7 @@ size_t slp_setting_size(const slp_setting *s) {
   return sizeof(char *);
 }
 
-/* Returns the value of a setting as a number; 0 for a setting that is a text. */
+/* Returns the value of a setting as a number; 0 if the setting is a text. */
 static uint64_t number_of(const slp_setting *s, const void *from) {
   const char *at = (const char *)from + s->at;
   int v = 0;

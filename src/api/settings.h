@@ -13,19 +13,20 @@ typedef enum {
   SLP_SETTING_U64,
   SLP_SETTING_I64,
   SLP_SETTING_FLAG,
-  SLP_SETTING_TEXT,  /* the struct gets the pointer; the text is not copied */
-  SLP_SETTING_CHOICE /* an enum; the words are in `unit` */
+  SLP_SETTING_TEXT,  /* a text: the struct gets the pointer, the text is not copied */
+  SLP_SETTING_CHOICE /* one of several words: an enum; the words are in `unit` */
 } slp_setting_kind;
 
 typedef struct slp_setting {
   const char *name;
   slp_setting_kind kind;
-  size_t at;         /* the offset of the member in the struct */
-  uint64_t min, max; /* the bounds of a number */
-  /* the unit of a number. CHOICE: the words, separated by "|", in the order of their values from 1 on */
+  size_t at;         /* the offset of the setting's member in the struct */
+  uint64_t min, max; /* the least and the greatest value of a number */
+  /* for a number: its unit. CHOICE: the words, separated by "|", in the order of their values, which begin at
+   * 1 */
   const char *unit;
   const char *meaning;
-  /* 1: not offered by stream-tail's -X, which has another option for it, or no use for it */
+  /* 1: stream-tail's -X does not offer it, because there is another option for it or no use */
   uint8_t for_programs;
 } slp_setting;
 
@@ -33,17 +34,18 @@ typedef struct slp_setting {
 extern const slp_setting slp_settings[];
 extern const size_t slp_settings_n;
 
-/* Returns the row with this name, or NULL. */
+/* Returns the row with this name; NULL: there is none. */
 const slp_setting *slp_setting_find(const slp_setting *rows, size_t n, slp_str name);
-/* Writes a value into the struct at `to`. Returns 0, or SLP_EINVAL with a sentence in `why` that names the
- * setting. */
+/* Writes a value, given as text, into the struct at `to`. Returns 0, or SLP_EINVAL with a sentence in `why`
+ * that names the setting. */
 int slp_setting_write(const slp_setting *s, void *to, slp_str value, char why[SLP_SETTING_WHY]);
-/* Appends the value that the struct at `from` has, as a user would write it; "" for a text that is NULL. */
+/* Appends the value that the setting has in the struct at `from`, as a user would write it; "" for a text
+ * that is NULL. */
 int slp_setting_put(const slp_setting *s, const void *from, slp_buf *b);
-/* Checks the number or choice that the struct at `from` has. Returns 0, or SLP_EINVAL with a sentence in
- * `why`. */
+/* Checks the value, a number or choice, that the setting has in the struct at `from`. Returns 0, or
+ * SLP_EINVAL with a sentence in `why`. */
 int slp_setting_check(const slp_setting *s, const void *from, char why[SLP_SETTING_WHY]);
-/* Returns how many bytes of the struct the setting occupies, starting at its `at`. */
+/* returns how many bytes the setting takes in the struct, from `at` on */
 size_t slp_setting_size(const slp_setting *s);
 
 #endif
