@@ -92,7 +92,7 @@ typedef enum slp_admin_reason {
   SLP_ADMIN_NOT_EVICTED,
   /* `name`: what the operator gave, which is neither a shard with a lease nor a worker */
   SLP_ADMIN_NO_SUCH_NAME,
-  SLP_ADMIN_NO_SUCH_SHARD, /* `name`: a shard that is not listed and has no lease */
+  SLP_ADMIN_NO_SUCH_SHARD, /* `name`: a shard that the stream does not list, and that has no lease */
   SLP_ADMIN_NO_SUCH_LEASE, /* `name`: a shard without a row */
   SLP_ADMIN_BAD_LEASE,     /* `name`: a listed shard whose row is missing or can't be read */
   SLP_ADMIN_UNLISTED,      /* `name`: a shard that the stream does not list any more */

@@ -50,7 +50,7 @@ typedef enum slp_admin_state {
   SLP_ADMIN_PREPARING,
   SLP_ADMIN_LISTING,
   SLP_ADMIN_READING,   /* reads the rows, or waits before reading them again */
-  SLP_ADMIN_LOCATING,  /* asks the service whether it knows the position */
+  SLP_ADMIN_LOCATING,  /* asks the service whether it knows the position `o.to` (slp_admin.located) */
   SLP_ADMIN_MEASURING, /* LAG: reads shards at their positions, to learn how far they are behind */
   /* marks the rows of workers as evicted */
   SLP_ADMIN_EVICTING,
@@ -94,7 +94,7 @@ struct slp_admin {
   slp_schema *schema;
   slp_store_rows keep; /* memory that is freed with the command */
   char me[40];       /* this command's name in rows that it writes; it has the form of a worker's instance */
-  slp_str signature; /* the same text as `me`, for `writes` */
+  slp_str signature; /* the same text as `me`; the member `name` of `writes` points to it */
 
   slp_admin_state state;
   uint32_t tries; /* how many tries of the current state's request have failed */
@@ -118,7 +118,7 @@ struct slp_admin {
   slp_absence absence;
   /* runs when `absence` must be told again that this process is running; set as long as the command runs */
   slp_timer absence_timer;
-  slp_admin_shard *shards; /* sorted by id; in `keep` */
+  slp_admin_shard *shards; /* the shards of the stream's listing, sorted by id; in `keep` */
   size_t shards_n;
   int64_t wall_ms;     /* this machine's wall clock when the rows were read */
   slp_svctime service; /* what is known of the clock of the stream's service */
@@ -143,7 +143,7 @@ struct slp_admin {
   slp_store_rows parts;  /* the rows under the partition keys before `part` */
   slp_buf part_key;      /* the text of the partition key that is being read */
   slp_store_rows beside; /* the rows of the side tables; they are added to those of the table of leases */
-  uint64_t worker_ns;    /* the newest time in the rows of clients (slp_admin_has_clients) */
+  uint64_t worker_ns;    /* the newest time in any client's row (slp_admin_has_clients), in ns since 1970 */
   slp_str worker;        /* the client whose row has that time; in `keep` */
   /* 1: a client's row with a newer time came while the command watched, so a client lives */
   uint8_t worker_lives;

@@ -19,7 +19,7 @@ typedef enum target_state {
 } target_state;
 
 typedef struct target { /* one lease that is to be changed */
-  slp_str shard;        /* in `keep`, like all texts of this struct */
+  slp_str shard;        /* the shard whose lease is to be changed; in `keep`, like all texts of this struct */
   target_state state;
   slp_position to; /* the new position; NONE: it does not change */
   /* the position in the row before the last write was sent; was_owner and was_parked are from the same row */

@@ -1,4 +1,5 @@
-/* list_leases.c - makes the answer of LEASES and LAG: all rows of the table. */
+/* list_leases.c - makes what the tasks LEASES and LAG return: all leases and workers, from all rows of the
+ * table. */
 #include "admin/command_inside.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@ struct slp_migrate {
   slp_mem *mem; /* a reference is held */
   slp_migrate_opts o;
   char *token;       /* the token of `from`; owned; NULL: `from` is a table */
-  slp_admin *survey; /* reads `from`; NULL: `from` is a token */
-  slp_admin *import; /* writes `to`; NULL: not started yet, or `to` is a token */
+  slp_admin *survey; /* the command that reads `from`; NULL: `from` is a token */
+  slp_admin *import; /* the command that writes `to`; NULL: not started yet, or `to` is a token */
   slp_admin *last;   /* `survey` or `import`: the command that the result is about */
   slp_buf text;      /* the text of the token for `to` */
   /* what becomes of each position; NULL: not known yet */

@@ -12,7 +12,7 @@ typedef struct slp_migrate_side {
   int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
               slp_fail *f); /* opens the table, as in slp_admin_opts; NULL: this side is a token */
   void *ctx;
-  slp_str token;   /* the token of `from`; copied */
+  slp_str token;   /* the token that `from` is; copied */
   uint8_t several; /* 1: the table may have rows of other streams too */
 } slp_migrate_side;
 

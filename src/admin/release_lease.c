@@ -26,7 +26,7 @@ static void release_lease(slp_admin *a, const slp_lease_row *l) {
 
 struct slp_victim {
   slp_worker_row row; /* the worker's row as it was first read; its texts are in `keep` */
-  /* the leases that the worker had before it was evicted; only `changes` is used */
+  /* the leases that the worker had before it was evicted; of this result only `changes` is used */
   sloop_admin_result_t leases;
   /* how many evictions were sent that the rows do not show yet */
   uint32_t rounds;

@@ -1,6 +1,7 @@
-/* metrics_push.h - publishes values of a program's consumers to CloudWatch at an interval. A round makes as
- * many calls as it needs. Each failure is counted. Repeated failures of one kind are reported once. After a
- * failure, the next round publishes the growth of the failed round too. */
+/* metrics_push.h - publishes values of a program's consumers to CloudWatch, once in each interval: a round,
+ * which makes as many calls as it needs. Each failed round is counted. If rounds fail several times in the
+ * same way, that is reported once. After a failed round, the next one publishes what counters have grown in
+ * both. */
 #ifndef SLP_API_METRICS_PUSH_H
 #define SLP_API_METRICS_PUSH_H
 

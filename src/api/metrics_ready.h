@@ -23,7 +23,7 @@ void slp_ready_count_refused(slp_ready_shards *all, const char *shard, uint64_t 
 /* Appends all reasons, separated by "; ", the one that has lasted for the longest time first. */
 int slp_ready_put(const slp_ready_shards *all, slp_buf *b);
 
-/* Returns 1 if this consumer of the sample is ready. */
+/* Returns 1 if consumer c of the sample s is ready. */
 int slp_ready_is(const slp_sample *s, const slp_sample_consumer *c);
 /* Returns 1 if the shard is stuck: its calls have failed for unready_ms, or it has made no progress for
  * unready_ms although records wait. `why` is then a text about the shard. */

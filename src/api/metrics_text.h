@@ -1,5 +1,5 @@
-/* metrics_text.h - writes a sample in Prometheus' text format 0.0.4, in slices. Pure. A new row of
- * SLOOP_STATS appears in the text without further code. */
+/* metrics_text.h - writes a sample in Prometheus' text format 0.0.4, in slices. Pure. If a row is added to
+ * SLOOP_STATS, the text has the new statistic without more code. */
 #ifndef SLP_API_METRICS_TEXT_H
 #define SLP_API_METRICS_TEXT_H
 

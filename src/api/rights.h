@@ -10,7 +10,7 @@
 typedef enum {
   SLP_RIGHT_ALLOWED = 1,
   SLP_RIGHT_DENIED,  /* the service denied the call */
-  SLP_RIGHT_UNTRIED, /* no harmless call can show whether the right is given */
+  SLP_RIGHT_UNTRIED, /* no call that changes nothing can show whether the user has the right */
   SLP_RIGHT_UNKNOWN  /* the call failed for another reason than rights */
 } slp_right_verdict;
 

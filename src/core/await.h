@@ -9,7 +9,8 @@ typedef struct slp_shard slp_shard;
 
 typedef struct slp_await { /* one per shard */
   uint32_t n;              /* listings in a row that did not show what the shard waits for */
-  uint64_t settled_us;     /* since when descriptions say that the stream is not resharding; 0: they do not */
+  /* since when the service says that no shard is being split or merged; 0: it does not say so */
+  uint64_t settled_us;
   /* since when the service says that no shard is being split or merged; 0: it does not say so */
   uint64_t told_us;
 } slp_await;

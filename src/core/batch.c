@@ -26,8 +26,8 @@ void slp_batch_free(slp_batch *b) {
   slp_mem_drop(mem);
 }
 
-/* Only records of DynamoDB Streams have the fields event, event_id, user and whole. For Kinesis records these
- * fields are set to empty strings when the array grows, and not again for every record. */
+/* The text of the fields event, event_id, user and whole in Kinesis records; only records of DynamoDB Streams
+ * have these fields. They are set when the array of records grows, and not again for every record. */
 static const char nothing[] = "";
 static void clear_changes(slp_batch *b, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
@@ -45,7 +45,7 @@ void slp_batch_recycle(slp_batch *b) {
   b->consumer = NULL;
   b->shard = NULL;
   b->user = NULL;
-  /* all records of a batch are of one stream, so the first tells whether the fields are set */
+  /* 1: the fields are set. All records of a batch are of one stream, so the first one shows it. */
   if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n);
   b->n = b->runs_n = b->flags = 0;
   b->out = b->dead = 0;
@@ -161,7 +161,7 @@ void slp_batch_send(slp_batch *b) {
   slp_consumer *c = b->consumer;
   hand_out(b);
   count(&c->counts, b);
-  c->o->on_batch(c->handle, b, c->o->arg); /* the callback may have freed b and c */
+  c->o->on_batch(c->handle, b, c->o->arg); /* on_batch may have freed b and c, so neither may be used now */
 }
 
 void slp_batch_bury(slp_batch *b) {
@@ -169,7 +169,7 @@ void slp_batch_bury(slp_batch *b) {
   hand_out(b);
   SLP_PROBE("batch: a dead letter");
   c->counts.dead_letters++;
-  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* the callback may free c, but not b */
+  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* on_dead_letter may have freed c, but not b */
   slp_batch_done(b, 1);
 }
 

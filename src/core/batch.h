@@ -18,7 +18,7 @@ typedef struct slp_batch_run {
 } slp_batch_run;
 
 typedef struct slp_batch_item { /* one per record */
-  uint32_t run;                 /* index in sloop_batch_s.runs */
+  uint32_t run;                 /* index of the record's run in sloop_batch_s.runs */
   uint32_t i;                   /* index of the record in its page */
 } slp_batch_item;
 
@@ -67,7 +67,8 @@ int slp_batch_owned(slp_batch *b, size_t index);
 void slp_batch_done(slp_batch *b, size_t acked);
 void slp_batch_free(slp_batch *b);
 slp_batch *slp_batch_new(slp_engine *e);
-int slp_batch_grow(slp_batch *b); /* b->consumer must be set. Returns 0 or SLP_ENOMEM. */
+/* makes room for more records; b->consumer must be set. Returns 0 or SLP_ENOMEM. */
+int slp_batch_grow(slp_batch *b);
 /* Makes room for one more record. Returns 0 or SLP_ENOMEM. */
 static inline int slp_batch_room(slp_batch *b) { return b->n < b->cap ? 0 : slp_batch_grow(b); }
 /* Appends record i of the page to the batch. The entry points into the page, so nothing is copied. The record
@@ -85,8 +86,8 @@ void slp_batch_recycle(slp_batch *b);
 /* To be called before c is freed. Sets the consumer, engine and shard of each batch of c to NULL. When the
  * user gives such a batch back, only memory is freed. */
 void slp_batches_orphan(slp_engine *e, slp_consumer *c);
-/* Set sloop_batch_s.shard to NULL in each batch of the shard, or of all shards of the consumer, because these
- * shards are about to be freed. */
+/* The next two functions set sloop_batch_s.shard to NULL in each batch of the shard, or of all shards of the
+ * consumer. To be called before these shards are freed. */
 void slp_batches_forget_shard(slp_shard *s);
 void slp_batches_forget_shards(slp_consumer *c);
 

@@ -7,9 +7,9 @@
 #include "base/base.h"
 
 typedef struct slp_budget {
-  uint64_t max;  /* sloop_opts_t.buffered_bytes_max */
+  uint64_t max;  /* the limit, in bytes: sloop_opts_t.buffered_bytes_max */
   uint64_t used; /* bytes reserved or held */
-  uint64_t peak; /* the greatest value of used so far */
+  uint64_t peak; /* the greatest value that `used` has had */
 } slp_budget;
 
 static inline uint64_t slp_budget_free(const slp_budget *b) {

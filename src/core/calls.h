@@ -27,13 +27,13 @@ typedef struct slp_calls { /* one per engine */
   slp_list stalled;
   slp_list out; /* shards with a call in flight, the oldest call first, linked by slp_shard_call.out_link */
   slp_shard *beyond;  /* the shard whose call may exceed the budget; NULL: none */
-  uint64_t beyond_us; /* since when `beyond` may exceed the budget */
+  uint64_t beyond_us; /* since when the shard `beyond` may exceed the budget */
   uint64_t turn_us; /* when a shard that the merge does not wait for was last allowed to exceed the budget */
-  slp_timer timer;  /* makes the pump run again */
+  slp_timer timer;  /* runs the pump at a later time */
   uint32_t in_flight, in_flight_max; /* calls in flight now; the most calls that may be in flight */
 } slp_calls;
 
-/* the caller must have reserved a timer in the host */
+/* Initialises e->calls. The caller must have reserved a timer in the host. */
 void slp_calls_init(slp_engine *e, uint32_t in_flight_max);
 void slp_calls_free(slp_engine *e);
 /* makes room for one more shard in both heaps: the merge, and slp_calls.want. Returns 0 or SLP_ENOMEM. */

@@ -22,7 +22,7 @@ static void let_shards_go(slp_consumer *c) {
     slp_order_leave(s);
     slp_queue_drop(s);
   }
-  slp_deliver_soon(c->engine); /* joined consumers may have waited for records of c */
+  slp_deliver_soon(c->engine); /* records of joined consumers may have waited for records of c */
   slp_pump_soon(c->engine);
 }
 
@@ -171,7 +171,7 @@ static void start_shards(slp_consumer *c) {
   slp_start_tell_losses(c, c->start_position);
   c->started_from = 1;
   slp_consumer_move(c, SLP_LIFE_RUNNING);
-  slp_deliver_soon(c->engine); /* joined consumers may have waited for this listing */
+  slp_deliver_soon(c->engine); /* records of joined consumers may have waited for this listing */
 }
 
 /* Makes the next regular listing come list_ms from now, give or take a tenth. */
@@ -624,7 +624,7 @@ void slp_consumer_free(slp_consumer *c) {
   slp_free(c->mem, c->stream);
   slp_free(c->mem, c->arn);
   slp_free(c->mem, c);
-  slp_deliver_soon(e); /* joined consumers may have waited for records of c */
+  slp_deliver_soon(e); /* records of joined consumers may have waited for records of c */
   slp_pump_soon(e);
 }
 

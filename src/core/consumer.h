@@ -1,5 +1,5 @@
-/* consumer.h - the functions of core that api/ calls: they create the engine of joined consumers, and start,
- * stop and describe a consumer. */
+/* consumer.h - the functions of core that api/ calls: they create and free the engine that joined consumers
+ * share, and start, stop and describe a consumer. */
 #ifndef SLP_CORE_CONSUMER_H
 #define SLP_CORE_CONSUMER_H
 
@@ -16,10 +16,11 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
 int slp_consumer_start(slp_consumer *c);
 /* Stops c within limit_ms. cb is called once, when the stop is over. Returns 0 or SLOOP_ESTATE. */
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg);
-/* Ends all callbacks to the user. Only slp_consumer_free may follow. */
+/* Makes sure that no callback to the user is made any more. Afterwards only slp_consumer_free may be
+ * called. */
 void slp_consumer_silence(slp_consumer *c);
-/* Frees the consumer at once: cancels its calls and orphans its batches. If a stop is pending, its callback
- * is never made, and the caller must make it. */
+/* Frees the consumer at once: cancels its calls, and separates its batches from it. If a stop is pending, its
+ * callback is never made, and the caller must make it. */
 void slp_consumer_free(slp_consumer *c);
 /* Pauses (on: 1) or resumes (0) the shard with this id; NULL: all shards, also those to come. Returns 0,
  * SLOOP_ESTATE or SLOOP_ENOSHARD. */

@@ -100,10 +100,11 @@ struct slp_shard {
   slp_order order;
   slp_shard_batches batches;
   slp_lag lag;
-  slp_shard_lease lease;           /* with leases only */
-  uint8_t paused;                  /* 1: the user paused this shard */
-  uint64_t paused_us;              /* when `paused` last changed, on the host's clock */
-  uint8_t opened_told, ended_told; /* 1: the user was told SLOOP_SHARD_OPENED, SLOOP_SHARD_ENDED */
+  slp_shard_lease lease; /* with leases only */
+  uint8_t paused;        /* 1: the user paused this shard */
+  uint64_t paused_us;    /* when `paused` last changed, on the host's clock */
+  /* 1: the event SLOOP_SHARD_OPENED, or SLOOP_SHARD_ENDED, was reported to the user */
+  uint8_t opened_told, ended_told;
   /* scratch of lineage.c, start.c and save.c; each of them sets it for all shards before it reads it */
   uint8_t marked;
 };
@@ -113,7 +114,7 @@ struct slp_consumer {
   slp_source *source; /* owned */
   slp_mem *mem;
   slp_list link;         /* in slp_engine.consumers, the list of joined consumers */
-  sloop_t *handle;       /* given to the user's callbacks */
+  sloop_t *handle;       /* the consumer as the user knows it; the first argument of the user's callbacks */
   const sloop_opts_t *o; /* the user's options; a copy that api/ owns */
   char *stream;          /* owned; the stream's name, which records carry */
   char *arn;             /* owned; the stream's ARN; NULL: not known yet, or the service gives none */
@@ -130,8 +131,8 @@ struct slp_consumer {
   uint32_t fails;      /* describe or list calls that failed in a row */
   /* since when describe or list calls fail; throttled calls do not count; 0: they do not fail */
   uint64_t failing_since_us;
-  slp_timer timer;                    /* makes the next describe or list call */
-  slp_timer look_timer;               /* describes the stream now and then, in case it has changed */
+  slp_timer timer;                    /* runs when the next describe or list call is due */
+  slp_timer look_timer;               /* runs when the stream is described again, in case it has changed */
   slp_start_position *start_position; /* owned; where the user wants reading to begin */
   /* 1: every shard has its position, because the start position was applied to a listing; see start.c */
   uint8_t started_from;
@@ -168,11 +169,11 @@ struct slp_consumer {
 struct slp_engine {
   slp_host *host;
   slp_mem *mem;
-  slp_list consumers; /* slp_consumer.link of each consumer */
+  slp_list consumers; /* the joined consumers, linked by slp_consumer.link */
   /* number of shards that all joined consumers know; the heaps `merge` and `calls.want` have room for them
    * all */
   uint32_t shards_n;
-  uint32_t behind_n; /* shards whose last page said that more records wait */
+  uint32_t behind_n; /* number of shards whose last page said that more records wait */
   slp_budget budget;
   slp_pages pages;
   slp_calls calls;
@@ -182,8 +183,10 @@ struct slp_engine {
   sloop_order_t order;
   uint32_t order_wait_ms, batches_out_max, batch_records_max;
   uint64_t batch_bytes_max;
-  slp_merge merge;       /* SLOOP_ORDER_TIME: the next record or the watermark of each shard */
-  slp_list ready_shards; /* SLOOP_ORDER_SHARD: slp_order.ready_link of each shard with records to hand out */
+  /* with SLOOP_ORDER_TIME: orders the next record of each shard or, if it has none, its watermark */
+  slp_merge merge;
+  /* with SLOOP_ORDER_SHARD: the shards that have records to hand out, linked by slp_order.ready_link */
+  slp_list ready_shards;
   slp_delivery delivery;
   slp_batches batches;
 };

@@ -14,7 +14,7 @@
 /* A later arrival time, in ms, would overflow when converted to microseconds. */
 #define STAMP_MS_MAX (INT64_MAX / 4000)
 
-/* Returns the two spans as one. */
+/* Returns the spans d->now and d->before joined into one. */
 static slp_delay_span both(const slp_delay *d) {
   slp_delay_span all = d->now;
   if (!d->before.n) return all;
@@ -66,6 +66,6 @@ uint64_t slp_delay_over_us(const slp_delay *d, int64_t at_ms) {
 int64_t slp_delay_came_until_ms(const slp_delay *d, uint64_t now_us) {
   int64_t greatest;
   if (!greatest_us(d, &greatest)) return INT64_MIN;
-  /* rounded down: another record stamped with the last millisecond may still come */
+  /* Rounded down to ms: a record stamped with the last, incomplete millisecond may still come. */
   return ((int64_t)now_us - greatest) / 1000;
 }

@@ -270,7 +270,8 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   return 0;
 }
 
-/* Returns the shard whose record is the first of all shards' records. NULL: no record may leave now. */
+/* Returns the shard whose record comes before the records of all other shards. NULL: no record may leave
+ * now. */
 static slp_shard *first_in_time(slp_engine *e) {
   slp_merge_node *top;
   while ((top = slp_merge_top(&e->merge))) {
@@ -358,7 +359,7 @@ static void run(slp_event *ev) {
     SLP_LIST_EACH(&e->consumers, it) slp_consumer_check(SLP_OWNER(it, slp_consumer, link));
     return;
   }
-  slp_deliver_soon(e); /* more records may be ready to leave */
+  slp_deliver_soon(e); /* after this batch, more records may be ready to leave */
   if (b->dead)
     slp_batch_bury(b);
   else

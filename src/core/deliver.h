@@ -1,4 +1,4 @@
-/* deliver.h - takes batches of records out of the merge. */
+/* deliver.h - takes batches of records out of the merge (merge.h), and gives them to the user. */
 #ifndef SLP_CORE_DELIVER_H
 #define SLP_CORE_DELIVER_H
 
@@ -11,7 +11,7 @@ typedef struct slp_delivery { /* one per engine */
   uint64_t waits_since_us;
   int64_t waits_time;    /* order time of the record that leaves next */
   int64_t waits_came_ms; /* waits_since_us as a time on the service's clock, in ms; INT64_MIN: not known */
-  /* blocked_since_us, held_since_us and prolonged are set to 0 when a record leaves, or when none waits. */
+  /* The next three fields, and `prolonged`, are set to 0 when a record leaves, or when no record waits. */
   uint64_t blocked_since_us; /* since when a shard holds the next record back; 0: none does */
   uint64_t held_since_us;    /* since when the next record waits for silent shards; 0: not looked up yet */
   /* looked_us: when settled_us() in deliver.c last ran. alive_since_us: since when the loop has run without a

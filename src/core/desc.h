@@ -29,7 +29,7 @@ int slp_descs_circle(slp_mem *mem, const slp_shard_desc *descs, size_t n, const 
  * shard. */
 typedef struct slp_name {
   slp_mem *mem;               /* a counted reference */
-  uint32_t refs;              /* references; the last slp_name_drop frees it */
+  uint32_t refs;              /* number of references; slp_name_drop frees the struct with the last one */
   const char *stream, *shard; /* NUL-ended, in `text` */
   uint64_t epoch;             /* counts the owners of the shard's lease; 0: no lease */
   size_t shard_n;

@@ -55,7 +55,7 @@ typedef enum slp_hopeless {
   SLP_HOPELESS_PARK /* the shard is parked: no worker reads it until an operator releases it */
 } slp_hopeless;
 
-/* A lease whose shard no worker reads. */
+/* a lease whose shard no worker reads at present */
 typedef struct slp_shut_lease {
   const char *shard; /* its id */
   /* SLOOP_SHARD_IS_PARKED, SLOOP_SHARD_IS_REFUSED or SLOOP_SHARD_WAITS_FOR_PARENT */
@@ -83,8 +83,8 @@ typedef struct slp_leases_ops {
   /* To be called before records are handed out. Sends a heartbeat if one is due, and suspends the consumer if
    * this worker's lease deadline has passed. */
   void (*gate)(slp_leases *l);
-  /* A record of the shard was acknowledged, or a batch was given back. acked: 1 if at least one record of the
-   * shard was acknowledged. */
+  /* Records of the shard s were acknowledged or given back, in a batch or one by one. acked: 1 if at least
+   * one was acknowledged. */
   void (*settled)(slp_leases *l, struct slp_shard *s, int acked);
   /* The shard was read to its end, and every record of it was handed out to the user. */
   void (*read_out)(slp_leases *l, struct slp_shard *s);

@@ -12,7 +12,7 @@
 typedef struct slp_consumer slp_consumer;
 typedef struct slp_shard slp_shard;
 
-/* Whether a shard is read at all. */
+/* Whether a shard is read: it is, it was left out, or it may not be read any more. */
 typedef enum slp_selection {
   SLP_SELECT_WANTED, /* the shard is being read, was read, or will be read as soon as its parents are read */
   /* the start position or the shard filter leaves the shard out; for its children it counts as read */

@@ -19,8 +19,8 @@ typedef enum { SLP_STREAM_NOT_ASKED, SLP_STREAM_RESHARDS, SLP_STREAM_SETTLED } s
 typedef struct slp_listing {
   slp_src_describe describe; /* the description in flight; if none is in flight, the last one */
   slp_src_list list;         /* the listing in flight; if none is in flight, the last one */
-  /* The next four fields are for leases: `rows` are kept from the newest listing that was taken in, because
-   * with leases a shard is not linked to its parents and children. */
+  /* The next four fields are for consumers with leases. With leases a shard is not linked to its parents and
+   * children, so the rows of the newest listing are kept instead. */
   slp_shard_desc *rows; /* owned, one block; NULL: no rows are kept */
   size_t rows_n;
   struct slp_listed_child *children; /* owned; `rows` sorted by the parent's id; NULL: not sorted yet */
@@ -46,9 +46,9 @@ typedef struct slp_listing {
 
 /* Learns the service's clock from the Date header in the answer to rq. */
 void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq);
-/* Returns a time on the service's clock. The service did not handle the call before that time, however fast
- * or slow our clock runs. slp_listing_learn_time must be called first. begun_ms: what slp_svctime_sure_ms
- * returned when the call was begun; INT64_MIN: not known. */
+/* Returns a time on the service's clock, before which the service surely did not handle the call rq, however
+ * fast or slow our clock runs. slp_listing_learn_time must be called first. begun_ms: what
+ * slp_svctime_sure_ms returned when the call was begun; INT64_MIN: not known. */
 int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms);
 /* Asks what the stream is. The caller must make sure that no listing or description is in flight. */
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
@@ -60,8 +60,8 @@ int slp_listing_asks_latest(const slp_consumer *c);
 int slp_listing_is_busy(const slp_consumer *c); /* 1: a description or a listing is in flight */
 /* Returns when slp_listing_describe_latest was last called; 0: never. */
 uint64_t slp_listing_latest_us(const slp_consumer *c);
-/* To be called first in on_done of a description. Returns the consumer; the description is then no longer in
- * flight. */
+/* To be called first in on_done of a description. Returns the consumer; from now on the description is no
+ * longer in flight. */
 slp_consumer *slp_listing_described(slp_src_req *rq);
 /* Returns the last description. */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);
@@ -71,10 +71,11 @@ const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 int slp_listing_begin(slp_consumer *c);
 /* Sends the listing that was begun. on_part: see slp_src_list.on_part; may be NULL. */
 void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*on_part)(slp_src_list *l));
-/* To be called first in on_done of a listing. Returns the consumer; the listing is then no longer in
+/* To be called first in on_done of a listing. Returns the consumer; from now on the listing is no longer in
  * flight. */
 slp_consumer *slp_listing_listed(slp_src_req *rq);
-slp_consumer *slp_listing_of(slp_src_list *l); /* returns the consumer; to be called in on_part */
+/* returns the consumer that the listing l belongs to; to be called in on_part */
+slp_consumer *slp_listing_of(slp_src_list *l);
 int slp_listing_is_out(const slp_consumer *c); /* 1: a listing is in flight */
 /* Returns those rows of the listing in flight that were not returned before; NULL: there are none. The rows
  * stay valid until on_part returns. */
@@ -115,7 +116,7 @@ void slp_listing_forget_told(slp_consumer *c);
 /* Asks for a listing that begins in_ms from now, or earlier. If a describe or list call is in flight, its
  * answer may be too old, so another listing follows it. */
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms);
-/* 1: slp_listing_soon was called while a description or listing was in flight */
+/* 1: another listing was asked for (slp_listing_soon) while a description or listing was in flight */
 int slp_listing_is_wanted(const slp_consumer *c);
 void slp_listing_cancel(slp_consumer *c);
 

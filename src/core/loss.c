@@ -195,7 +195,8 @@ int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int 
   int stops = c->o->on_trimmed == SLOOP_TRIMMED_STOP;
   if (at_tip && (s->at.gap || (behind_ms == 0 && !stops)) && slp_loss_end(s)) return 1;
   if (!slp_has_taken(&s->at) || s->at.idle.seq_n || now_ms == INT64_MIN || s->at.gap) return 0;
-  if (behind_ms < 0 || behind_ms > now_ms) return 0; /* an age that reaches back before 1970 proves nothing */
+  /* a lag that reaches back before 1970 is a mistake, so it proves nothing */
+  if (behind_ms < 0 || behind_ms > now_ms) return 0;
   int64_t clear_ms = now_ms - behind_ms - SHOWN_LATE_MS;
   if (s->at.quiet_ms <= 0) s->at.quiet_ms = clear_ms;
   int64_t known_ms = known_until_ms(s, &s->at.last);

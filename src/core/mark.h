@@ -14,7 +14,7 @@ typedef struct slp_mark {
   int64_t clear_ms;
   uint32_t sub;  /* index of the record inside its aggregate; 0 if it is in no aggregate */
   uint8_t seq_n; /* digits in seq; 0: the mark names no record */
-  /* 1: more records of the same aggregate follow this one; 0: none follow, or it is not known */
+  /* 1: this record is followed by more records of the same aggregate; 0: by none, or it is not known */
   uint8_t part;
   /* 1: this is an idle mark: no record has its sequence number. The service gave the number as the shard's
    * position, because no record had come until arrived_ms. */
@@ -46,8 +46,8 @@ static inline slp_str slp_seq_fit(slp_str text) { return slp_num_fit(text, SLP_S
 /* Brings the number into the one form that the service accepts: without leading zeros, or padded with zeros
  * to digits_min digits (slp_source.number_digits_min). */
 void slp_mark_canonical(slp_mark *m, unsigned digits_min);
-/* As slp_mark_canonical, for a mark read from a lease's row. row_n keeps the number's length in the row,
- * because a conditional write must compare the row with its own form of the number. */
+/* Does the same as slp_mark_canonical, for a mark read from a lease's row. Keeps the length that the number
+ * has in the row in row_n, because a conditional write must send the same text as the row has. */
 void slp_mark_read_canonical(slp_mark *m, unsigned digits_min);
 /* Returns the mark with its number in the form that the lease's row has. */
 slp_mark slp_mark_of_row(const slp_mark *m);

@@ -63,7 +63,8 @@ __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, cons
 /* Returns 1 if the words (time_a, word_a) of an entry sort before (time_b, word_b). */
 static inline int less_words(uint64_t time_a, uint64_t word_a, uint64_t time_b, uint64_t word_b) {
 #ifdef __SIZEOF_INT128__
-  __extension__ typedef unsigned __int128 words; /* compiles to one subtraction with borrow */
+  /* with this type the comparison compiles to one subtraction with borrow */
+  __extension__ typedef unsigned __int128 words;
   return ((words)time_a << 64 | word_a) < ((words)time_b << 64 | word_b);
 #else
   return (time_a < time_b) | ((time_a == time_b) & (word_a < word_b));
@@ -198,7 +199,7 @@ __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
  * costs little compared with them. */
 static int wants_focus(const slp_merge *m) { return m->focus.ties > (32 + 2 * m->n) << m->focus.vain; }
 
-/* Gives the node an unused leaf. */
+/* Gives the node, which is not in the heap, a leaf that is not in use. */
 static void join(slp_merge *m, slp_merge_node *node) {
   SLP_CHECK(m->n < m->cap);
   catch_up(m);

@@ -69,13 +69,15 @@ int slp_merge_reserve(slp_merge *m, uint32_t n);
 /* Puts the node into the heap. If the node is in the heap already, changes its key. The heap must have room
  * for the node. The bytes of key->seq must stay valid until the node gets another key or is removed. */
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready);
-/* As slp_merge_put. word: the word of key->seq, made with the heap's present focus (slp_merge_focus_now). */
+/* Does the same as slp_merge_put. word: the word of key->seq, made with the present focus
+ * (slp_merge_focus_now). */
 void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, uint64_t word, int ready);
 static inline const slp_focus *slp_merge_focus_now(const slp_merge *m) { return &m->focus.digits; }
 /* Returns 1 if the last search for better digits found none. Then ties are frequent, so whole sequence
  * numbers are compared. */
 static inline int slp_merge_needs_numbers(const slp_merge *m) { return m->focus.vain > 0; }
-void slp_merge_remove(slp_merge *m, slp_merge_node *node); /* does nothing if the node is not in the heap */
+/* removes the node from the heap; does nothing if it is not there */
+void slp_merge_remove(slp_merge *m, slp_merge_node *node);
 static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->tree[1].node : NULL; }
 static inline uint32_t slp_merge_count(const slp_merge *m) { return m->n; }
 static inline uint32_t slp_merge_ready(const slp_merge *m) { return m->ready_n; }

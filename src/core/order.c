@@ -203,7 +203,7 @@ void slp_order_open_ready(slp_consumer *c) {
   let_in(c);
 }
 
-/* Returns 1 if nothing of s is left to read, to hand out or to report. */
+/* Returns 1 if s is finished: nothing of it is left to read, to hand out or to report. */
 static int is_finished(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   if (state == SLP_READER_GONE) return slp_queue_all_acked(s) && !slp_order_is_in(s);

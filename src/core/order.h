@@ -25,7 +25,7 @@ typedef struct slp_order { /* one per shard */
   slp_merge_node node;
   /* with SLOOP_ORDER_SHARD: in slp_engine.ready_shards, while the shard has records to hand out */
   slp_list ready_link;
-  slp_list candidate_link; /* in slp_consumer.candidates, while order.c goes through that list */
+  slp_list candidate_link; /* in slp_consumer.candidates, while let_in() in order.c goes through that list */
 } slp_order;
 
 /* 1: the shard has entered the order and not left it (state IN or ASIDE) */
@@ -43,13 +43,15 @@ int slp_order_waits_for_other(const slp_shard *s);
  * one. */
 const slp_shard *slp_order_waited_for(const slp_shard *s);
 void slp_order_leave(slp_shard *s); /* s leaves the order: no shard waits for s any more */
-/* to be called when a record of s was given back; the caller must then call slp_order_update */
+/* To be called when a record of s was given back: s enters the order again. The caller must then call
+ * slp_order_update. */
 void slp_order_come_back(slp_shard *s);
 void slp_order_set_aside(slp_shard *s); /* sets s aside: no shard waits for s until it answers */
 /* To be called when s has answered or never will: if s is set aside, puts it back among the shards that
  * others wait for. Returns 0 if s was not set aside. */
 int slp_order_take_back(slp_shard *s);
-slp_shard *slp_order_ready(slp_list *it); /* returns the shard of a link in slp_engine.ready_shards */
+/* returns the shard that this link in slp_engine.ready_shards belongs to */
+slp_shard *slp_order_ready(slp_list *it);
 void slp_order_ready_again(slp_shard *s); /* moves s to the end of slp_engine.ready_shards, if it is there */
 /* Goes through all shards of c: starts reading those whose parents are read, and lets those into the order
  * whose parents have handed out all records. */
@@ -57,6 +59,7 @@ void slp_order_open_ready(slp_consumer *c);
 /* Does the same as slp_order_open_ready, but only for the children of s, which was read to its end. */
 void slp_order_open_children(slp_shard *s);
 void slp_order_enter(slp_shard *s); /* lets s into the order, unless a parent still has records to hand out */
-void slp_order_forget(slp_consumer *c); /* frees finished shards of c that are no longer listed */
+/* frees those shards of c that are finished and that the service no longer lists */
+void slp_order_forget(slp_consumer *c);
 
 #endif

@@ -7,7 +7,7 @@ typedef struct spare {
   uint64_t bytes;
 } spare;
 
-/* Only bodies of this size or larger are kept, because malloc is fast for smaller ones. */
+/* Only pages of this size or larger are kept, because malloc is fast for smaller ones. */
 #define SPARE_BYTES_MIN (64u * 1024)
 
 void slp_pages_drop(slp_engine *e) {
@@ -26,7 +26,7 @@ slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes) {
   if (!it) return slp_page_new(e->mem);
   spare *sp = SLP_OWNER(it, spare, link);
   slp_page *page = sp->page;
-  /* the bytes of this page count in the reservation of the call that fills it */
+  /* from now on these bytes count as part of the reservation of the call that will fill the page */
   slp_budget_give(&e->budget, sp->bytes);
   e->pages.bytes -= sp->bytes;
   slp_free(e->mem, sp);

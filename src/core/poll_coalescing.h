@@ -15,8 +15,8 @@ typedef struct slp_meet { /* all zero: no poll is planned */
   struct {
     uint64_t at_us; /* a moment at which polls go out */
     uint32_t n;     /* how many polls go out at that moment */
-    /* the entry for a time is found by the time; a later moment with the same entry replaces an earlier
-     * one */
+    /* The entry for a time is found by dividing the time by PLACE_US. A later time with the same entry
+     * replaces the earlier one. */
   } places[SLP_MEET_PLACES];
 } slp_meet;
 

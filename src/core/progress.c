@@ -93,7 +93,7 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
     ret->fails = slp_reader_fails(s);
     return since_ms(s, since_us);
   }
-  if (silent_ms >= 0) { /* the call in flight counts as failed too */
+  if (silent_ms >= 0) { /* the call in flight counts as a failed call too */
     ret->error = "no answer";
     ret->fails = slp_reader_fails(s) + 1;
   }

@@ -145,7 +145,7 @@ static slp_shard *starving(slp_engine *e) {
   return next && right_is_free(e) ? next : NULL;
 }
 
-/* Returns 1 if the shard takes turns, and the merge does not wait for it. */
+/* Returns 1 if s may exceed the budget only in turn (takes_turns), and the merge does not wait for s. */
 static int has_turn(slp_engine *e, const slp_shard *s) { return s != waited_for(e) && takes_turns(e, s); }
 
 /* Returns 1 if all records of s that were fetched and not handed out can be dropped and fetched again. */

@@ -213,7 +213,8 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
 
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
   slp_key key = {time, seq, sub};
-  if (slp_key_cmp(&key, &s->queue.watermark) <= 0) return; /* a watermark never goes back */
+  /* the new key is lower: a watermark never goes back */
+  if (slp_key_cmp(&key, &s->queue.watermark) <= 0) return;
   if (seq.n) memcpy(s->queue.watermark_seq, seq.p, seq.n);
   s->queue.watermark = (slp_key){time, {s->queue.watermark_seq, seq.n}, sub};
 }

@@ -11,7 +11,8 @@
 typedef struct slp_engine slp_engine;
 typedef struct slp_shard slp_shard;
 
-/* A page of records in memory: from its last byte until every record is acknowledged. */
+/* A page of records in memory. It exists from the moment when it is complete until every record of it is
+ * acknowledged. */
 typedef struct slp_buffered {
   slp_list link; /* in slp_queue.pages, oldest page first, or in slp_consumer.detached */
   /* NULL: the shard is freed. Then acknowledging has no effect, and giving records back only frees memory. */
@@ -139,9 +140,9 @@ void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i)
  * the cache. */
 #define SLP_QUEUE_AHEAD 4u
 
-/* The next functions are about the next record that was never handed out. They run for nearly every
- * record. */
-/* Returns the page of the next record; NULL: every record was handed out. */
+/* The next functions are about the record that leaves next, of those that were never handed out. They run for
+ * nearly every record. */
+/* Returns the page of that record; NULL: every record was handed out. */
 static inline slp_buffered *slp_queue_next_page(const slp_queue *q) { return q->next_page; }
 static inline uint32_t slp_queue_next_i(const slp_queue *q) { return q->next_i; }
 /* Returns the order time of the next record that was never handed out. */

@@ -6,7 +6,7 @@
 #include "core/loss.h"
 #include "core/start.h"
 
-/* The services give iterators of 512 bytes at most. */
+/* most bytes of an iterator; those of the services have at most 512 */
 #define CURSOR_MAX 4096u
 
 static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
@@ -80,7 +80,7 @@ void slp_reader_bar_kin(slp_consumer *c) {
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
-  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* is it still the same stream? */
+  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* shows if the stream is the same */
   slp_reading_refused(s, f);
   stop_for_good(s);
   slp_order_take_back(s);
@@ -156,7 +156,7 @@ static void failed(slp_shard *s, const slp_fail *f) {
         again_later(s, f);
         return;
       }
-      if (s->reader.cursor.n && !s->reader.relocated) { /* perhaps only the iterator was bad */
+      if (s->reader.cursor.n && !s->reader.relocated) { /* perhaps only the iterator is bad */
         SLP_PROBE("reader: refused, perhaps for the iterator");
         s->reader.relocated = 1;
         slp_buf_clear(&s->reader.cursor);

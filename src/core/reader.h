@@ -16,7 +16,7 @@ typedef struct slp_locating { /* a request for an iterator; exists while the req
   int64_t begun_ms;
 } slp_locating;
 
-typedef struct slp_reader { /* one per shard; its state is in reading.h */
+typedef struct slp_reader { /* one per shard; the state of its reading is in reading.h */
   slp_buf cursor;           /* the iterator for the next page; empty: the next call asks for an iterator */
   slp_pace pace;            /* how often to call, and how many records to ask for */
   /* How long the last call took, if it was answered only with "the iterator has expired"; else 0. */
@@ -58,7 +58,7 @@ uint32_t slp_reader_fails(const slp_shard *s); /* returns how many calls in a ro
 uint64_t slp_reader_lost_us(const slp_shard *s);
 /* returns how many listings in a row lacked s or its children; 0 if they are not waited for */
 uint32_t slp_reader_unlisted(const slp_shard *s);
-/* to be called when the budget has room again: the paused transfer continues */
+/* to be called when the budget has room again: the paused transfer of s continues */
 void slp_reader_resume(slp_shard *s);
 /* In state FETCHING: cancels the call, and makes the next call ask for a single record. */
 void slp_reader_ask_less(slp_shard *s);

@@ -85,7 +85,7 @@ void slp_reading_hurry(slp_shard *s);
 void slp_reading_at_once(slp_shard *s);
 void slp_reading_call_off(slp_shard *s); /* s does not want to call any more; stops its timer */
 
-void slp_reading_sent(slp_shard *s); /* to be called when a call of s begins */
+void slp_reading_sent(slp_shard *s); /* to be called when a call of s begins, for an iterator or a page */
 /* Returns when the last call of s was begun. */
 uint64_t slp_reading_sent_us(const slp_shard *s);
 /* to be called when a call begins that only finds out how far behind a paused shard is */
@@ -105,7 +105,7 @@ uint64_t slp_reading_held_up_since_us(const slp_shard *s);
 int slp_reading_is_busy(const slp_shard *s);
 /* To be called when a page came: forgets that calls have failed. */
 void slp_reading_fine(slp_shard *s);
-void slp_reading_forgive(slp_shard *s); /* if calls fail, counts them as failing only from now on */
+void slp_reading_forgive(slp_shard *s); /* if calls have failed, counts them as failing only from now on */
 /* Returns since when calls have failed for reasons other than throttling; 0: they have not. */
 uint64_t slp_reading_failing_since_us(const slp_shard *s);
 /* Returns since when the call of s has failed, or has not been answered. UINT64_MAX: the other shards must

@@ -19,7 +19,7 @@ typedef struct slp_notices { /* one per consumer */
   uint32_t n, lost;
   /* a reserved block of memory, so that a fatal error can be reported when there is no memory; NULL: used */
   void *fatal;
-  slp_event ev; /* makes the callback of the oldest notice */
+  slp_event ev; /* its handler makes the callback of the oldest notice */
 } slp_notices;
 
 typedef struct slp_loss { /* has the same members as sloop_loss_t */

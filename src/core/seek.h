@@ -1,4 +1,4 @@
-/* seek.h - moves a running consumer to another position. */
+/* seek.h - moves a running consumer to another position in its stream (sloop_seek). */
 #ifndef SLP_CORE_SEEK_H
 #define SLP_CORE_SEEK_H
 

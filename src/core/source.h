@@ -22,7 +22,7 @@ typedef struct slp_src_req {
   void *impl;      /* only the source uses it */
 } slp_src_req;
 
-typedef struct slp_src_describe { /* asks what the stream is; the first request of all */
+typedef struct slp_src_describe { /* a request: what is the stream? It is the first request to a source. */
   slp_src_req rq;
   /* in; 1: describe the stream that the name or the table has now, even if it is not the one being read */
   int latest;
@@ -49,10 +49,10 @@ typedef struct slp_src_list {
   sloop_placement_t placement; /* out; the stream's placement, as far as a description has stated it */
 } slp_src_list;
 
-typedef struct slp_src_locate { /* turns a position in a shard into a cursor (an iterator) */
+typedef struct slp_src_locate { /* a request: turn a position in a shard into a cursor (an iterator) */
   slp_src_req rq;
   slp_str shard;     /* in; borrowed */
-  slp_position from; /* in; neither NONE nor END */
+  slp_position from; /* in; where the cursor is to begin; its kind is neither NONE nor END */
   /* in; with TIME: when our clock showed the service's time from.at_ms, if that is known; 0: the user gave
    * the time */
   uint64_t since_us;

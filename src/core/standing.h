@@ -8,7 +8,7 @@
 #include "core/svctime.h"
 
 typedef struct slp_standing {
-  slp_position start; /* the position for the shard's first iterator */
+  slp_position start; /* the position for which the shard's first iterator is asked for */
   slp_mark last; /* the last record that was taken into the queue or passed over; seq_n 0: there was none */
   /* an idle mark (mark.idle) after `last`, with no record between them; seq_n 0: there is none */
   slp_mark idle;

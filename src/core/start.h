@@ -32,7 +32,7 @@ int slp_start_is_oldest(const slp_start_position *g);
 /* Reports a loss for each shard of the token that the stream no longer has. To be called when c has started
  * from g. */
 void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g);
-/* With leases: gives the shard the position of its lease. */
+/* For consumers with leases: gives s the position of its lease, `from`. */
 void slp_start_shard(slp_shard *s, const slp_position *from);
 /* Turns the rows of the newest listing into shards. If it is not the first listing, new shards are skipped
  * unless they descend from shards that are read. Returns 0 or SLP_ENOMEM. */

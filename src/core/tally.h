@@ -6,17 +6,17 @@
 #include <sloop.h>
 #include <stdint.h>
 
-typedef struct slp_tally { /* the consumer's shards and records, now */
+typedef struct slp_tally { /* the consumer's shards and records as they are now */
   uint32_t open_n;         /* shards that are being read */
   uint32_t tip_n;          /* shards that are being read and are at their tip */
   /* shards whose lease is being given up: they are not read any more, but the user was not yet told so */
   uint32_t going_n;
   uint32_t waiting_n;   /* shards that wait to be read until their parents are finished */
   uint32_t batches_out; /* batches that the user holds */
-  uint64_t queued_n; /* records that are fetched and not handed out yet, or that were given back and wait */
+  uint64_t queued_n;    /* records that wait to be handed out: fetched and never handed out, or given back */
 } slp_tally;
 
-/* One counter for each row of SLOOP_STATS. */
+/* What has happened so far: one counter for each row of SLOOP_STATS. */
 typedef struct slp_counts {
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)

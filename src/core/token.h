@@ -43,7 +43,7 @@ typedef struct slp_token {
   slp_str stream;          /* ARN or name of the stream */
   slp_token_shard *shards; /* owned; no id is in it twice */
   size_t shards_n, shards_cap;
-  slp_map ids; /* id -> index in `shards`, plus 1 */
+  slp_map ids; /* index in `shards` plus 1, by shard id */
 } slp_token;
 
 #define SLP_TOKEN_BYTES_MAX (64u * 1024 * 1024)

@@ -155,7 +155,7 @@ void slp_counter_beat(slp_fleet *f) {
     if (!slp_lease_in(l, SLP_LEASE_HELD)) continue;
     if (slp_guest_lease_of(l)->counter.renew_us > now + slack)
       next = slp_min_u64(next, slp_guest_lease_of(l)->counter.renew_us);
-    /* another write of this lease is under way, or too many writes of other leases are */
+    /* another write of this lease is under way, or too many writes on other leases are */
     else if (l->op.busy || !renew(l))
       next = slp_min_u64(next, now + BUSY_US);
   }

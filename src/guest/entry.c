@@ -108,7 +108,7 @@ static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
 
 typedef struct sight { /* what one read of the table has shown */
   size_t leases;
-  int strangers; /* 1: a program that does not share leases has written some row */
+  int strangers; /* 1: the rows show a program that does not share leases (slp_lease_row.stranger) */
   slp_other_stream other;
 } sight;
 

@@ -24,8 +24,8 @@ typedef struct slp_steal {
   uint32_t workers_n; /* workers are numbered from 0 to workers_n - 1 */
   slp_steal_lease *leases;
   size_t leases_n;
-  uint32_t held_max;                        /* how many leases this worker may hold; 0: no limit */
-  uint32_t steal_max;                       /* how many leases may be taken from a living worker at once */
+  uint32_t held_max;  /* how many leases this worker may hold; 0: no limit */
+  uint32_t steal_max; /* at most this many leases are taken from a living worker in one plan */
   uint32_t (*below)(void *ctx, uint32_t n); /* returns a random number, uniform in [0, n) */
   void *ctx;
   /* leases that this worker is about to get, and that `leases` does not show as its own */

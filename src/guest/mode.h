@@ -42,7 +42,7 @@ typedef enum slp_mode_kind {
 typedef struct slp_mode_place {
   uint8_t has_version, has_lock;
   slp_version version;
-  char word[48];          /* the application's version, as the row spells it */
+  char word[48];          /* the application's version, in the words of the row */
   char lock[65];          /* the version in the lock's row; it changes with each sign of life of the leader */
   uint8_t lock_free;      /* 1: the lock's owner has released it */
   uint64_t lock_lease_us; /* a leader is dead if the version in its lock has not changed for this time */
@@ -55,7 +55,7 @@ typedef struct slp_mode_pass {
   uint8_t has_places;
   slp_places places;
   uint8_t cpu;       /* 1: a living worker's load says how busy its processor is */
-  uint8_t strangers; /* 1: a worker of the KCL is alive */
+  uint8_t strangers; /* 1: a worker of the KCL is alive, as its load shows */
   /* why a row that is needed can't be read (a static text); NULL: all can be read */
   const char *damaged;
   char damaged_row[64]; /* the key of that row */

@@ -386,7 +386,7 @@ static void release(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* Hands the lease over to the worker of sloop that asked for it. */
+/* Hands the lease over to the worker of sloop that asked for it: writes that worker as the owner. */
 static void transfer_to_asker(slp_row_request *d, const slp_operation *i) {
   when_s(d, CLAIM, i->to);
   when_alone(d, i);

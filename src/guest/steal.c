@@ -432,7 +432,7 @@ static void synced(slp_fleet *f, uint32_t refused, int given_up) {
     slp_guest_of(f)->stealing.made = 0; /* some rows may not have been created */
     slp_guest_of(f)->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
   }
-  round_in(f, 0); /* the leases that were just created can be taken now */
+  round_in(f, 0); /* soon, because the leases that were just created can be taken now */
 }
 
 /* Called when the renewals of leases of ended shards are answered. Does nothing, because a renewal that

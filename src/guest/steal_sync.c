@@ -142,7 +142,7 @@ static void mark(uint8_t *marks, size_t parent, int needed) {
  * inside the child's shard. Then everything before that position is read and saved, and no worker creates the
  * child's row again. */
 static void mark_parents(const sync *y, uint8_t *marks) {
-  for (size_t i = 0; i < y->n; i++) /* first the children that are listed and have no row */
+  for (size_t i = 0; i < y->n; i++) /* first marks the parents of children that are listed and have no row */
     for (int k = 0; k < 2 && !y->shards[i].row; k++) mark(marks, y->shards[i].parents[k], 1);
   for (size_t i = 0; i < y->s->leases_n; i++) {
     const slp_lease_row *kid = &y->s->leases[i];

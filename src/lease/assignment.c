@@ -12,7 +12,7 @@ static void assign_one(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_make(f, shard);
   if (l)
     slp_lease_assign(l);
-  else if (shard.n <= SLP_SHARD_ID_MAX) /* out of memory; a longer name is not a shard id */
+  else if (shard.n <= SLP_SHARD_ID_MAX) /* no memory; a longer text is no shard id, and is ignored */
     f->assignment.short_of = 1;
 }
 

@@ -14,7 +14,7 @@ typedef struct slp_bulk_item {
   slp_str *list; /* list of shards of the operation; owned */
 } slp_bulk_item;
 
-typedef struct slp_bulk_watch { /* lets the caller look at each write */
+typedef struct slp_bulk_watch { /* the caller's functions that are called before and after each write */
   /* Called before a write is sent. Returns 0 if the write is no longer needed; it is then left out. */
   int (*before)(slp_fleet *f, slp_operation *i);
   void (*after)(slp_fleet *f, const slp_write *op); /* called when the write is answered or given up */

@@ -51,7 +51,7 @@ static void saved(slp_write *op) {
     return;
   }
   if (slp_position_ahead(&op->i.position, &l->own.saved)) l->own.saved = op->i.position;
-  /* The row in the answer may show a claim of another worker. */
+  /* the row in the answer may have a claim of another worker, so it is looked at */
   if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f));
 }
 

@@ -30,7 +30,7 @@ void slp_due_step(slp_fleet *f);    /* makes the steps run soon, even if no leas
 void slp_due_fired(slp_fleet *f); /* to be called when the timer has run: no time is set any more */
 /* sets the timer to at_us or to the time given to slp_poll_soon, whichever is earlier */
 void slp_due_arm(slp_fleet *f, uint64_t at_us);
-/* notes whether a read of lease rows is under way */
+/* to be called when a read of lease rows begins (1) or is answered (0) */
 void slp_due_reading(slp_fleet *f, int on);
 /* moves all touched leases to *ret, which must be an empty list */
 void slp_due_take(slp_fleet *f, slp_list *ret);

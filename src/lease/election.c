@@ -213,7 +213,8 @@ static void follow(slp_fleet *f, slp_str owner) {
   int same = e->changes_known && slp_str_eq(owner, slp_instance_str(&e->leader));
   move(f, SLP_ROLE_FOLLOWS);
   in(f, slp_reads_rest_us(f, 0, POLL_REST));
-  slp_polls_forget(f, slp_election_leader_id(f)); /* the row of leadership is read about once a minute */
+  /* called here, because a follower comes here about once a minute */
+  slp_polls_forget(f, slp_election_leader_id(f));
   if (same) {
     slp_assignment_read(f);
     return;

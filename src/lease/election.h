@@ -52,13 +52,13 @@ typedef struct slp_election {
   uint8_t unlisted;      /* 1: this worker leads, but its list of all rows lacked the row of leadership */
   /* how many times in a row the list lacked the row of leadership although a read of that row found it */
   uint32_t unlisted_n;
-  slp_position start; /* the fleet's start position, from the row of leadership */
+  slp_position start; /* where the fleet began to read, as the row of leadership says */
   /* in FOLLOWS: runs when the leader's row is read next; in SEEKS: when the row of leadership is read next */
   slp_timer timer;
   /* least time between two attempts to lead, for a table that forgets what was written to it */
   slp_paced paced;
-  slp_read read; /* a read of the row of leadership, or of the leader's row */
-  /* a write of the row of leadership */
+  slp_read read; /* reads the row of leadership, or the leader's row */
+  /* writes the row of leadership */
   slp_write write;
   slp_notify notify;
   void (*leads)(slp_fleet *f, int on);

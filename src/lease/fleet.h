@@ -19,10 +19,10 @@
 #include "lease/processor.h"
 
 typedef enum slp_fleet_event_kind {
-  SLP_FLEET_JOINED,    /* the worker has registered; text: its instance */
+  SLP_FLEET_JOINED,    /* the worker has joined the fleet; text: its instance, "id.incarnation" */
   SLP_FLEET_EVICTED,   /* other workers evicted this worker: every lease is lost, and it registers again */
-  SLP_FLEET_SUSPENDED, /* the lease deadline passed, so no records are handed out */
-  SLP_FLEET_RESUMED,   /* a heartbeat was answered: reading continues with the same leases */
+  SLP_FLEET_SUSPENDED, /* the lease deadline has passed, so the worker hands out no records */
+  SLP_FLEET_RESUMED,   /* after SUSPENDED, a heartbeat was answered: reading continues with the same leases */
   SLP_FLEET_TAKEN,     /* shard, epoch: this worker reads the shard now */
   SLP_FLEET_LOST,      /* shard, epoch: another worker has taken the lease */
   /* shard, epoch: this worker no longer reads the shard: the lease was given up, handed over or parked, or
@@ -78,7 +78,7 @@ typedef struct slp_fleet_opts { /* slp_fleet_new copies the strings */
   void *guest;              /* passed to the strategy; borrowed; NULL: the strategy needs none */
   /* where a new fleet begins to read; LATEST is replaced by the time at which the fleet begins */
   slp_position start;
-  /* 0: 10000, 5000, 30000, 750 and 1 */
+  /* the times are in ms; for a member that is 0, these hold, in this order: 10000, 5000, 30000, 750 and 1 */
   uint32_t lease_ms, checkpoint_ms, handover_ms, leader_poll_ms, weight;
   uint32_t list_ms; /* time between two shard syncs, in ms, if this worker does them; 0: 60000 */
   void (*on_event)(void *arg, const slp_fleet_event *ev); /* may be NULL */

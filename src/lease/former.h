@@ -8,13 +8,13 @@
 
 typedef struct slp_former_numbers {
   uint64_t epoch;          /* the epoch in the lease's row when the row was last read */
-  uint64_t released_epoch; /* this worker has given up every ownership with a lower epoch */
+  uint64_t released_epoch; /* epochs below this are given up: this worker never reads with them again */
   uint64_t ended_epoch;    /* the epoch in the row when the shard was read to its end */
   /* 1: the shard was read to its end */
   uint8_t ended;
 } slp_former_numbers;
 
-typedef struct slp_former { /* the former leases of one worker, by shard id */
+typedef struct slp_former { /* the numbers of one worker's former leases, by shard id */
   slp_map all;
 } slp_former;
 

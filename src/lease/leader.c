@@ -124,7 +124,7 @@ static void end(slp_fleet *f) {
   d->assign_at_us = d->sync_at_us = SLP_NEVER;
   slp_seen_rows(f, SLP_NEVER);
   SLP_PROBE("lead: given up");
-  f->stats.holes_now = 0; /* the next leader looks for hash keys without a lease */
+  f->stats.holes_now = 0; /* forgotten, because the next leader looks for hash keys without a lease itself */
   slp_shut_forget(f);
   slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, slp_election_epoch(f), "leads no more");
 }

@@ -46,8 +46,9 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
     l->save.dirty = 0;
     l->save.at_us = 0;
   }
-  /* The release also writes the position that the user wants to be saved. So the request for a save stays
-   * until the release is answered. */
+  /* The request for a save ends only here, when the lease is not this worker's any more: the release also
+   * writes the position that the user wants to be saved, so the request stays until the release is
+   * answered. */
   if (from & SLP_LEASE_MINE && at & (NOT_MINE | BIT(WAITING) | BIT(PARKED))) {
     l->save.request = SLP_SAVE_NONE;
     l->release = (slp_lease_release_part){.why = SLP_RELEASE_NONE};

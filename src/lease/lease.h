@@ -138,7 +138,8 @@ typedef struct slp_lease_want {
 /* What the row of the lease said when it was last read or written. lease.c fills it in. */
 typedef struct slp_lease_image {
   slp_instance owner, claim;
-  uint64_t owner_us, claim_us; /* when this worker first saw this owner, and this claim */
+  /* when this worker first saw the present owner in the row, and the present claim */
+  uint64_t owner_us, claim_us;
   uint64_t epoch, claim_version;
   /* 1: the worker that claims the lease asked for it by itself; 0: a leader chose that worker as the next
    * owner */
@@ -171,7 +172,7 @@ typedef struct slp_lease_own {
   uint64_t row_epoch;
   /* when this ownership began; a read that was sent before says nothing about it */
   uint64_t since_us;
-  uint64_t released_epoch; /* this worker has given up every ownership with a lower epoch */
+  uint64_t released_epoch; /* epochs below this are given up: this worker never reads with them again */
   /* When this worker sent the write that creates the row with this worker as its owner. 0: it sent none, or
    * has seen the row since. */
   uint64_t made_us;
@@ -235,7 +236,8 @@ typedef struct slp_lease_release_part {
   slp_instance to;      /* the worker that gets the lease */
 } slp_lease_release_part;
 
-/* The successor that gets the lease when this worker leaves. leave.c proposes it. */
+/* What is known of the successor, the worker that gets the lease when this worker leaves. leave.c proposes
+ * it. */
 typedef struct slp_lease_succession {
   uint8_t freed; /* 1: this worker is leaving and has freed the lease; it proposes a successor */
   slp_member *successor;

@@ -17,10 +17,12 @@ typedef struct slp_assign_worker {
 
 /* one lease of the plan; a worker is an index in slp_assign.workers */
 typedef struct slp_assign_lease {
-  uint32_t owner;    /* the worker that reads the shard now, or SLP_NOBODY */
-  uint32_t assigned; /* the worker to which the lease is assigned so far, or SLP_NOBODY */
+  uint32_t owner;    /* the worker that reads the shard now; SLP_NOBODY: none */
+  uint32_t assigned; /* the worker to which the lease is assigned until now; SLP_NOBODY: none */
   uint32_t avoid;    /* a worker that gets the lease only if no other worker takes leases; SLP_NOBODY: none */
-  uint8_t out;       /* 1: the lease is ended, parked or refused by the service, so it is not planned */
+  /* 1: no worker is to read the shard (it is ended, parked or refused by the service), so the plan leaves it
+   * out */
+  uint8_t out;
   /* result: the worker that should read the shard; SLP_NOBODY if no worker takes leases */
   uint32_t ret;
 } slp_assign_lease;

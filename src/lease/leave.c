@@ -47,7 +47,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
   }
   f->leave.led = (uint8_t)slp_role_is(f, SLP_ROLE_LEADS);
   if (f->strategy->leaves) f->strategy->leaves(f);
-  slp_bulk_write_stop(f); /* another worker will create or remove the rows that are not written yet */
+  slp_bulk_write_stop(f); /* no more rows are created or removed; another worker will do it */
   slp_life_move(f, SLP_WORKER_LEAVING);
   move(f, SLP_LEAVE_DRAIN);
   size_t at = 0;

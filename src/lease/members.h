@@ -19,7 +19,7 @@ typedef struct slp_member {
   uint8_t wanted; /* 1: the member's row must be read soon */
   /* 1: the member's row exists but can't be read, so nobody can tell whether the member lives */
   uint8_t strange;
-  /* the incarnation that the leader saw in its last watch */
+  /* the member's incarnation in the leader's last watch */
   char incarnation_took[SLP_INCARNATION_N];
   uint8_t takes;   /* 1: in the leader's last watch (slp_leader_watch) this member took leases */
   uint8_t in_list; /* 1: the last list of all workers had this member */

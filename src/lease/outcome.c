@@ -51,7 +51,8 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
   }
 }
 
-/* For an operator's RESET. At the same time the operator writes nothing else on the lease. */
+/* Decides what became of an operator's RESET. If the row is as the RESET would make it, it was made: at the
+ * same time the operator writes nothing else on this lease. */
 slp_outcome slp_outcome_of_reset(const slp_operation *i, const slp_lease_row *l) {
   int there = i->position.kind == SLP_POSITION_NONE || slp_position_same(&i->position, &l->position);
   return !l->owner.n && l->epoch == slp_epoch_after(i) && there ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;

@@ -19,7 +19,7 @@ typedef enum slp_outcome {
 /* Returns the outcome of a write that was refused. there, 0: there is no row. A strategy may have another
  * rule (slp_strategy.outcome). */
 slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed);
-/* Returns the outcome of a refused RESET; the rule is the same in all layouts. */
+/* Returns the outcome of an operator's RESET that was refused; the rule is the same in all layouts. */
 slp_outcome slp_outcome_of_reset(const slp_operation *i, const slp_lease_row *l);
 
 #endif

@@ -269,7 +269,8 @@ static int honours(slp_lease *l) {
   if (f->strategy->only_own) return !l->want.assigned;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
   if (f->strategy->claims_decide) return 1;
-  /* A lease that this worker only inherited goes to the worker to which it is assigned. */
+  /* a lease that is assigned to this worker stays; one that it only inherited goes to the worker that claims
+   * it */
   if (slp_worker_is(f, SLP_WORKER_RUNS) && l->want.assigned) return 0;
   return slp_member_verdict(f, claim, l->row.claim_us) != SLP_MEMBER_EVICTED;
 }

@@ -25,7 +25,7 @@ typedef struct slp_read_turn { /* one request of a read, and its place among the
   void (*send)(struct slp_read_turn *turn);
 } slp_read_turn;
 
-/* one of several lists that are read at the same time, each under another partition key */
+/* one of several lists of the same read, each under another partition key */
 typedef struct slp_read_part {
   slp_store_list list;
   slp_read_turn turn;

@@ -12,10 +12,10 @@
 
 #define SLP_REFUSED_TEXT 192
 
-/* Writes the attribute for a RELEASE. Returns its length. */
+/* Writes the attribute `refused` for a RELEASE. Returns its length. */
 size_t slp_refused_write(const slp_operation *i, char out[SLP_REFUSED_TEXT]);
-/* Sets refused_n and refused_ms of `row` from the attribute; the row's position must be set before. An
- * attribute that is malformed is ignored. */
+/* Sets refused_n and refused_ms of `row` from the attribute `refused`; row->position must be set before. A
+ * malformed attribute is ignored. */
 void slp_refused_read(slp_str text, slp_lease_row *row);
 /* Returns the time before which no worker should try, by the clock of the worker that was refused;
  * INT64_MIN: the position was not refused. */

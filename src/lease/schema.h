@@ -57,7 +57,8 @@ typedef struct slp_lease_row {
   /* 1: the owner has saved nothing yet, so the next owner would read all records again. Only in some
    * layouts. */
   uint8_t unsaved;
-  int64_t wall_ms;    /* when the owner last wrote the row, by the owner's clock; -1: the row does not say */
+  /* when the owner last wrote the row, in ms since 1970 by the owner's clock; -1: the row does not say */
+  int64_t wall_ms;
   int64_t behind_ms;  /* how far the shard was behind its tip at wall_ms; -1: the row does not say */
   int64_t rate_bytes; /* bytes handed out a second, on average; -1: the row does not say */
   /* incarnation of the worker that wrote the row last, and the serial number of that write */
@@ -68,7 +69,7 @@ typedef struct slp_lease_row {
 } slp_lease_row;
 
 typedef struct slp_worker_row {
-  slp_str id, incarnation; /* the instance of the worker is "id.incarnation" */
+  slp_str id, incarnation; /* id and incarnation of the worker; its instance is "id.incarnation" */
   uint64_t counter;
   uint32_t lease_ms;
   uint8_t leaving;
@@ -111,7 +112,8 @@ typedef struct slp_leadership_row {
    * began. */
   slp_position start;
   uint32_t format;
-  slp_spread spread; /* set when the row is created, and never changed */
+  /* how the application's leases are spread; set when the row is created, and never changed */
+  slp_spread spread;
 } slp_leadership_row;
 
 typedef struct slp_assignment_row {
@@ -281,7 +283,7 @@ typedef struct slp_operation {
   uint8_t tells_rate;
   /* PUBLISH: how busy the processor was, in thousandths of a percent, the newest value last; cpu_n values */
   const uint32_t *cpu_millis;
-  size_t cpu_n; /* number of values; 0: the load is not written */
+  size_t cpu_n; /* how many values cpu_millis has; 0: no load is written */
 } slp_operation;
 #define SLP_ANY_COUNTER UINT64_MAX
 /* Returns the epoch that the row has after the write i. */

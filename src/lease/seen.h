@@ -17,7 +17,7 @@ typedef struct slp_seen_shard {
    * one */
   uint32_t stuck_n;
   uint8_t row;       /* 1: the shard has a row, or had one */
-  uint64_t row_us;   /* when the shard's row was last read or created; 0: never */
+  uint64_t row_us;   /* when the shard's row was last read, or created by this worker; 0: never */
   uint8_t born_free; /* stealing, 1: the lease was free when it was first seen */
   uint8_t begun;     /* stealing, 1: a position was saved in the row when it was last seen */
   /* stealing: since when every list of rows has shown the lease with an owner and without a saved position;

@@ -16,7 +16,7 @@ typedef struct slp_snapshot { /* Points into the rows from which it was made, so
   slp_lease_row *elsewhere;   /* leases of other streams of the application, in the order of the rows */
   slp_worker_row *workers;    /* sorted by id */
   slp_assignment_row *assignments;
-  slp_bad_row *bad; /* in the order of the rows */
+  slp_bad_row *bad; /* the rows that can't be used, in the order of the rows */
   size_t leases_n, elsewhere_n, workers_n, assignments_n, bad_n;
   slp_leadership_row leadership;
   /* 1: the row of leadership exists */

@@ -4,8 +4,8 @@
 
 #include "base/num.h"
 
-/* Small values share a block, a large value has a block of its own. The first block of an arena is small,
- * because a row that is kept alone is small. */
+/* The size of an arena's first block; it is small, because a row that is kept alone is small. Small values
+ * share a block, and a large value gets a block of its own. */
 #define BLOCK_BYTES_MIN 1024u
 #define BLOCK_BYTES_MAX 16384u
 #define ALIGN 16u
@@ -116,7 +116,7 @@ int slp_store_rows_val(slp_store_rows *rows, const slp_val *from, slp_val *ret) 
 }
 
 int slp_store_rows_add(slp_store_rows *rows, const slp_attr *attrs, size_t n) {
-  /* The old array stays in the arena. All old arrays together are at most as large as the new one. */
+  /* The old array of rows stays in the arena. All old arrays together are at most as large as the new one. */
   if (rows->n == rows->cap) {
     size_t cap = rows->cap ? rows->cap * 2 : 1;
     slp_row *more = slp_store_rows_get(rows, cap * sizeof *more);

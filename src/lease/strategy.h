@@ -33,10 +33,10 @@ struct slp_strategy {
   /* Operations, as bits. If such a write fails, the worker's access to the table is in doubt, and what it saw
    * of other workers until then proves nothing. */
   uint32_t doubtful;
-  uint8_t members; /* 1: workers have rows, and a dead worker is evicted by a write on its row */
+  uint8_t members; /* 1: each worker has a row, and a dead worker is evicted by a write on that row */
   /* 1: a lease that was seen free is taken only when a proof of life was answered that was sent after that */
   uint8_t proves_takes;
-  /* 1: the last write of a worker that leaves frees all its leases that have nothing to save */
+  /* 1: when a worker leaves, its last write frees all its leases that have nothing to save */
   uint8_t frees_all;
   /* Begins to join. The strategy calls slp_worker_begins when the worker has joined. Never NULL. */
   void (*join)(slp_fleet *f);
@@ -66,7 +66,7 @@ struct slp_strategy {
   uint8_t only_own;
   /* 1: rows can't say that a lease is parked, so its owner keeps the lease and does not read the shard */
   uint8_t keeps_parked;
-  void (*begin)(slp_fleet *f); /* The worker has joined: begins to look for leases. Never NULL. */
+  void (*begin)(slp_fleet *f); /* Called when the worker has joined: begins to look for leases. Never NULL. */
   /* called when the lease deadline has passed, or when the worker was evicted */
   void (*suspended)(slp_fleet *f);
   /* called when the worker was suspended, and a proof of its life was answered */
@@ -75,12 +75,12 @@ struct slp_strategy {
    * waits, or forgets it. Never NULL. */
   void (*met)(slp_lease *l, const slp_lease_row *parsed);
   void (*missed)(slp_lease *l);  /* Called when the worker's TAKE of the lease was not made. Never NULL. */
-  void (*claimed)(slp_lease *l); /* the worker's CLAIM of the lease was answered */
+  void (*claimed)(slp_lease *l); /* called when the worker's CLAIM of the lease was answered */
   /* Called when a lease that the worker wants has no row. Returns 1 if the worker no longer wants it. */
   int (*removed)(slp_lease *l);
   /* Returns when the worker decided to take the lease; 0: slp_lease_image.take_us has that time. */
   uint64_t (*chosen_us)(const slp_lease *l);
-  void (*begun)(slp_lease *l); /* an ownership of the lease has begun */
+  void (*begun)(slp_lease *l); /* called when an ownership of the lease has begun */
   /* Returns 1 if what was acknowledged before this TAKE is still valid. */
   int (*restores)(const slp_lease *l);
   void (*gone)(slp_lease *l); /* called when the ownership of the lease is over */
@@ -100,7 +100,7 @@ struct slp_strategy {
    * child, to its end. NULL: it may always be created. */
   int (*may_make)(slp_lease *l, const slp_shard_desc *kid);
   void (*made)(slp_fleet *f, slp_str kid); /* called when the worker has created the row of a child */
-  void (*leaves)(slp_fleet *f);            /* the worker begins to leave */
+  void (*leaves)(slp_fleet *f);            /* called when the worker begins to leave */
   /* Called when the worker is leaving and has no leases any more. The strategy calls slp_worker_out, now or
    * later. Never NULL. */
   void (*part)(slp_fleet *f);

@@ -91,8 +91,8 @@ static void close_shard(slp_shard_desc *d) {
   if (d && !d->seq_end.p) d->seq_end = SLP_STR("");
 }
 
-/* Marks the shards that get no more records as closed. A shard with a child is closed, although DynamoDB
- * may list it as open for a while. If the stream is disabled, every shard is closed. */
+/* Marks as closed each shard that gets no more records. A shard with a child is closed, although DynamoDB may
+ * list it as open for a while. If the stream is disabled, every shard is closed. */
 static void listed(slp_poll *p, slp_listing *l) {
   (void)p;
   for (size_t i = 0; i < l->shards_n; i++) {

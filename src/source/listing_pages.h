@@ -23,7 +23,7 @@ typedef struct slp_listing {
    * number of slots is a power of two. At most half of the slots are in use. */
   uint32_t *slots;
   size_t slots_n;
-  slp_hash_key key;     /* the secret key of the hash function */
+  slp_hash_key key;     /* the secret key of the hash function, so that nobody can choose ids that collide */
   uint8_t stream_ended; /* 1: a page said that no shard of the stream gets records any more */
 } slp_listing;
 

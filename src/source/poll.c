@@ -293,7 +293,7 @@ static slp_iter_kind iter_kind(slp_position_kind kind) {
     case SLP_POSITION_AT: return SLP_ITER_AT_SEQ;
     case SLP_POSITION_AFTER: return SLP_ITER_AFTER_SEQ;
     case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* core never asks for an iterator at these two */
+    case SLP_POSITION_END: break; /* NONE and END: core never asks for an iterator there */
   }
   return SLP_ITER_OLDEST;
 }

@@ -172,7 +172,7 @@ static int put_cursor(const slp_position *from, char out[CURSOR_MAX]) {
       return snprintf(out, CURSOR_MAX, "after:%.*s", (int)from->mark.seq_n, from->mark.seq);
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* core never asks for a cursor at these two */
+    case SLP_POSITION_END: break; /* NONE and END: core never asks for a cursor there */
   }
   return snprintf(out, CURSOR_MAX, "oldest");
 }
@@ -497,7 +497,7 @@ static void poll_instead(sub *u, const char *why) {
   try_later(p);
 }
 
-/* Chooses the shard for the trial: `starved` if it was polled lately, otherwise `polled`. */
+/* Called when the trial is due: chooses its shard, `starved` if it was polled lately, otherwise `polled`. */
 static void on_trial_due(slp_push_trial *t) {
   push *p = SLP_OWNER(t, push, trial);
   int reads = slp_now_us(p->h) - p->starved_us < TRY_US;
@@ -650,7 +650,7 @@ static void on_described(slp_src_req *rq) {
     described(p);
     return;
   }
-  if (p->finding.state != SLP_FINDING_IDLE) return; /* on_found will answer this request too */
+  if (p->finding.state != SLP_FINDING_IDLE) return; /* on_found answers this request too */
   snprintf(p->stream_arn, sizeof p->stream_arn, "%s", p->inner.arn);
   p->consumer_arn[0] = 0;
   slp_finding_begin(&p->finding, p->stream_arn);

@@ -82,7 +82,7 @@ int slp_decimal_parse(slp_str s, slp_decimal *ret) {
   return r;
 }
 
-/* Compares the absolute values. Returns -1, 0 or 1. */
+/* Compares the absolute values of a and b. Returns -1, 0 or 1. */
 static int cmp_size(const slp_decimal *a, const slp_decimal *b) {
   if (!a->n || !b->n) return (a->n > 0) - (b->n > 0);
   if (a->point != b->point) return a->point < b->point ? -1 : 1;

@@ -179,7 +179,7 @@ static uint64_t number_of(slp_str shard) {
   return n;
 }
 
-/* Computes the 32-bit FNV-1a hash (draft-eastlake-fnv). */
+/* Returns the 32-bit FNV-1a hash of s (draft-eastlake-fnv). */
 static uint32_t hash_of(slp_str s) {
   uint32_t h = 2166136261u;
   for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 16777619u;
@@ -238,7 +238,7 @@ static int is_lease(slp_operation_kind kind) { return kind >= SLP_OPERATION_CREA
 static slp_str partition_key_of(const sloop_schema *s, slp_row_request *d, uint32_t n) {
   if (!n) return slp_buf_str(&s->app);
   slp_str hash = slp_row_request_copy(d, slp_buf_str(&s->app));
-  /* the two copies are next to each other in memory, so together they are one text */
+  /* this text is written right behind the copy of the name, so together they are one text */
   hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n;
   return hash;
 }
@@ -259,7 +259,7 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
     rest = slp_row_request_copy(d, assignment ? SLP_STR("a/") : SLP_STR("w/"));
     rest.n += slp_row_request_copy(d, i->id).n;
   }
-  room.n += rest.n; /* the two copies are next to each other in memory, so together they are one text */
+  room.n += rest.n; /* rest is right behind room in memory, so together they are one text */
   *ret = (slp_row_key){hash, room};
   return 0;
 }
@@ -590,7 +590,7 @@ static size_t text_bytes(const sloop_schema *s, const slp_operation *i) {
   const slp_str *all[] = {
       &i->me, &i->id, &i->incarnation, &i->incarnation_before, &i->host,       &i->shard,    &i->owner,
       &i->to, &i->op, &i->parents[0],  &i->parents[1],         &i->hash_start, &i->hash_end, &i->seq_start};
-  /* room for two copies, because each text may be in a condition and in a change */
+  /* 2 *: each text may be copied twice, into a condition and into a change */
   for (size_t k = 0; k < SLP_COUNT(all); k++) n += 2 * all[k]->n;
   for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
   return n;
@@ -626,7 +626,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_PUBLISH:
     /* these three are not needed in this layout: the worker's row proves that the worker lives */
     case SLP_OPERATION_WITHDRAW:
-    case SLP_OPERATION_UNCLAIM: /* not needed: the next claim replaces one that is no longer wanted */
+    case SLP_OPERATION_UNCLAIM: /* not in this layout: the next claim replaces one that is no longer wanted */
     case SLP_OPERATIONS: break;
   }
   return SLP_EINVAL;

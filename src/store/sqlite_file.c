@@ -118,7 +118,8 @@ static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_ma
   struct stat st;
   if (!name || !name[0]) {
     name = f->path;
-    if (!lstat(name, &st) && S_ISLNK(st.st_mode)) return -1; /* the link's target does not exist */
+    /* 1: a symbolic link whose target does not exist */
+    if (!lstat(name, &st) && S_ISLNK(st.st_mode)) return -1;
   }
   const char *slash = strrchr(name, '/');
   size_t n = slash ? (size_t)(slash + 1 - name) : 0;

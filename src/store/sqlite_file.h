@@ -9,10 +9,11 @@
 #include <stdatomic.h>
 
 typedef struct slp_sqlite_file slp_sqlite_file;
-slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path,
-                                     const slp_table_spec *table); /* returns NULL if there is no memory */
+slp_sqlite_file *slp_sqlite_file_new(
+    slp_mem *mem, const char *path,
+    const slp_table_spec *table); /* creates the object; the file is not opened yet. NULL: no memory */
 void slp_sqlite_file_close(slp_sqlite_file *f);
-void slp_sqlite_file_free(slp_sqlite_file *f); /* the file must be closed */
+void slp_sqlite_file_free(slp_sqlite_file *f); /* frees the object; the file must be closed */
 const char *slp_sqlite_file_path(const slp_sqlite_file *f);
 /* Returns how many answers the file has given: each finished request counts, and each row of a list. May be
  * called by the event loop while a thread uses the file. */
