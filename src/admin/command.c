@@ -204,7 +204,7 @@ static void describe(slp_admin *a) {
 static void prepared(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), slp_admin, prepare);
   if (rq->fail.class == SLP_GONE && a->o.task == SLP_ADMIN_IMPORT) {
-    a->no_table = 1; /* SLP_ADMIN_IMPORT creates the table later, if no row is in the way */
+    a->no_table = 1; /* SLP_ADMIN_IMPORT creates the table later, unless its checks fail */
     slp_admin_move(a, SLP_ADMIN_LISTING);
   } else if (rq->fail.class == SLP_GONE) {
     /* a command creates no table, because an empty one would look as if no worker had any lease */

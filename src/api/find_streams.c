@@ -3,8 +3,8 @@
  *
  *   WAITING --an event--> SENT --answered--> WAITING ... OVER
  *
- * Each page of names is asked for by the last name of the page before, which every server understands; tokens
- * are younger than some servers. Calls stay below what an account may make in a second. */
+ * The request for a page of names has the last name of the page before, which every server understands. Some
+ * servers do not know the tokens that came later. Calls stay below what an account may make in a second. */
 #include "api/find_streams.h"
 
 #include "api/open.h"
@@ -29,9 +29,9 @@ typedef enum { WAITING, SENT, OVER } find_state;
 
 typedef struct entry { /* a name that a service has listed */
   slp_find_service service;
-  char *name;  /* owned; of a table without "dynamodb:" */
-  char *arn;   /* owned; "" with Kinesis */
-  char *label; /* owned; of a table's stream: when it was made, as the service writes it; "" with Kinesis */
+  char *name;  /* owned; the stream's name with Kinesis, otherwise the table's name, without "dynamodb:" */
+  char *arn;   /* owned; the ARN of a table's stream; "" with Kinesis */
+  char *label; /* owned; when a table's stream was made, as the service writes it; "" with Kinesis */
 } entry;
 
 struct slp_find {
@@ -43,18 +43,18 @@ struct slp_find {
   slp_event ev;
   slp_timer timer;
   slp_json_op op;
-  slp_find_service service; /* whose names are asked for; SLP_FIND_SERVICES: all names are known */
+  slp_find_service service; /* whose names are asked for; SLP_FIND_SERVICES: both services were asked */
   slp_fail fails[SLP_FIND_SERVICES];
   slp_paging pages;
   slp_buf last; /* the last name or ARN of the page before; empty: the first page */
   entry *rows;  /* owned */
   size_t n, room;
-  uint64_t bytes;     /* of all names and ARNs */
-  size_t before_n;    /* how many rows there were before the page that is asked for */
+  uint64_t bytes;     /* length of all texts in `rows` */
+  size_t before_n;    /* how many rows the earlier pages have added */
   size_t page_n;      /* how many rows the page that was just read has added */
-  uint8_t more;       /* 1: that page is not the last one */
-  const char **names; /* owned; what on_names gets */
-  size_t at;          /* the row that is described */
+  uint8_t more;       /* 1: the service has more pages than the one just read */
+  const char **names; /* owned; passed to on_names */
+  size_t at;          /* index of the row that is described now or next */
   slp_found_stream found;
 };
 
@@ -99,13 +99,13 @@ static void drop_rows(slp_find *f, size_t from) {
   }
 }
 
-/* Keeps what the next page is asked for by. */
+/* Keeps `last`, the last name or ARN of a page, for the request for the next page. */
 static int keep_last(slp_find *f, slp_str last) {
   slp_buf_clear(&f->last);
   return slp_buf_add_str(&f->last, last);
 }
 
-/* Reads {"StreamNames": ["a", ...], "HasMoreStreams": true}. */
+/* Handles one token of {"StreamNames": ["a", ...], "HasMoreStreams": true}. */
 static int read_names(slp_find *f, slp_json *j, slp_str section, int token) {
   if (token == SLP_JSON_TRUE && j->depth == 1 && slp_str_is(section, "HasMoreStreams")) f->more = 1;
   if (token != SLP_JSON_STRING || j->depth != 2 || !slp_str_is(section, "StreamNames")) return 0;
@@ -117,8 +117,8 @@ typedef struct table_row { /* an object of {"Streams": [...]}, until its end */
   slp_str name, arn, label;
 } table_row;
 
-/* Reads {"Streams": [{"StreamArn": ..., "TableName": ..., "StreamLabel": ...}], "LastEvaluatedStreamArn":
- * ...}. */
+/* Handles one token of {"Streams": [{"StreamArn": ..., "TableName": ..., "StreamLabel": ...}],
+ * "LastEvaluatedStreamArn": ...}. row: what is known of the object that the token belongs to. */
 static int read_tables(slp_find *f, slp_json *j, slp_str section, slp_str name, int token, table_row *row) {
   if (token == SLP_JSON_STRING && j->depth == 1 && slp_str_is(name, "LastEvaluatedStreamArn")) {
     f->more = j->text.n > 0;
@@ -141,8 +141,8 @@ static int read_page(slp_json_op *op, int begin, const char **why) {
   slp_json j;
   slp_str section = {NULL, 0}, name = {NULL, 0};
   table_row row = {.name = {NULL, 0}};
-  (void)begin;               /* each answer is parsed in one go */
-  drop_rows(f, f->before_n); /* of an answer that could not be read, after which the call was repeated */
+  (void)begin;               /* needless, because each answer is read by one call */
+  drop_rows(f, f->before_n); /* an answer to the same call that could not be read may have added rows */
   f->page_n = 0;
   f->more = 0;
   slp_json_begin(&j, op->answer.p, op->answer.n);
@@ -228,7 +228,7 @@ static void write_describe(const slp_find *f, slp_jw *w) {
     slp_jw_z(w, "StreamName", e->name);
   } else {
     slp_jw_z(w, "StreamArn", e->arn);
-    slp_jw_u64(w, "Limit", 1); /* of shards, which are not needed */
+    slp_jw_u64(w, "Limit", 1); /* at most one shard; no shards are needed here */
   }
 }
 
@@ -281,7 +281,7 @@ static void send(slp_find *f, slp_find_service service, int describes) {
   slp_json_op_send(op);
 }
 
-/* Goes on to the names of the next service, or to the descriptions. */
+/* Goes on to the names of the next service or, after the last service, to the descriptions. */
 static void next_service(slp_find *f) {
   f->service++;
   slp_buf_clear(&f->last);
@@ -346,7 +346,7 @@ static int by_name(const void *a, const void *b) {
   return order ? order : strcmp(y->label, x->label); /* the youngest stream of a table first */
 }
 
-/* Sorts the rows, and writes the names that people use. Returns 0 or SLP_ENOMEM. */
+/* Sorts the rows, and makes f->names: what the option `stream` takes. Returns 0 or SLP_ENOMEM. */
 static int name_all(slp_find *f) {
   f->names = slp_zalloc_n(f->mem, f->n + 1, sizeof *f->names);
   if (!f->names) return SLP_ENOMEM;

@@ -12,11 +12,11 @@ typedef struct slp_found_stream {
   const char *name;
   char arn[768];           /* "": not known */
   char status[24];         /* as the service writes it: "ACTIVE", "ENABLED", "DISABLED"; "": not known */
-  char mode[24];           /* "PROVISIONED", "ON_DEMAND"; of a table what its records contain: "NEW_IMAGE" */
-  int64_t created_ms;      /* -1: not known, as the next two */
-  int64_t open_shards;     /* of Kinesis only */
-  int64_t retention_hours; /* how long records are kept */
-  /* why status, mode and so on are not known; "": they are */
+  char mode[24];           /* "PROVISIONED", "ON_DEMAND"; with a table, what records contain: "NEW_IMAGE" */
+  int64_t created_ms;      /* when the stream was created; -1: not known */
+  int64_t open_shards;     /* -1: not known, or not a stream of Kinesis */
+  int64_t retention_hours; /* how long records are kept; -1: not known */
+  /* why the members above are not known; "": the stream was described */
   char why[240];
 } slp_found_stream;
 

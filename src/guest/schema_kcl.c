@@ -327,7 +327,8 @@ static void when_owners(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* Sets the rate of the lease, for a leader of KCL 3. Like the KCL, it writes six decimal places. */
+/* Writes how many KiB of the shard are handed out a second, on average, for a leader of KCL 3. Like the KCL,
+ * it writes six decimal places. */
 static void set_rate(slp_row_request *d, const slp_operation *i) {
   if (!i->tells_rate || i->rate_bytes < 0) return;
   uint64_t bytes = (uint64_t)slp_min_i64(i->rate_bytes, RATE_BYTES_MAX);

@@ -4,7 +4,8 @@
 /* After a change of `stretch`, HOLD_US must pass before the next change; this time is stretched too. The
  * longer the waits, the later the effect of a change shows. */
 #define HOLD_US UINT64_C(2500000)
-/* In percent: each refused write adds at least 100; each HOLD_US without refusals takes off at least STEP. */
+/* In percent: `stretch` grows by at least 100 at a refused write, and falls by at least STEP after each
+ * HOLD_US without refusals. */
 #define STEP 25u
 #define MOST 6300u /* the greatest `stretch`, in percent: all waits become 64 times as long */
 

@@ -533,7 +533,7 @@ void slp_leader_listed(slp_fleet *f, int ok) {
 static void early_made(slp_fleet *f, uint32_t refused, int given_up) {
   if (!leads(f)) return;
   if (refused || given_up) early_move(f, SLP_EARLY_NOT);
-  slp_leader_listed_part(f); /* more pages may have come since */
+  slp_leader_listed_part(f); /* the next pages of the listing may have come meanwhile */
   arm(f);
 }
 
