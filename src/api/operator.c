@@ -254,8 +254,8 @@ static int open_place(void *ctx, const slp_src_describe *d, slp_store **ret_stor
   return slp_leases_open_at(p->s, &p->o, p->several, d, ret_store, ret_schema, f);
 }
 
-/* Puts "the target" or "the source", whichever has failed, in front of the message. If rows are in the way,
- * does nothing, because each of them is listed. */
+/* Puts "the target" or "the source", whichever has failed, in front of the message. If single
+ * rows are the reason, does nothing, because the answer lists each of these rows. */
 static void name_side(slp_fail *f, const slp_migrate *m, const slp_admin_why *why) {
   char text[sizeof f->message];
   if (f->class == SLP_FINE || f->code == SLOOP_EOPTION || why->reason == SLP_ADMIN_IN_THE_WAY) return;

@@ -16,7 +16,7 @@ typedef enum slp_kcl_key {
   /* the key is a shard's id: the application reads one stream, and the row does not name it */
   SLP_KCL_KEY_PLAIN,
   SLP_KCL_KEY_OURS,   /* the key names this stream as the KCL does, names[0] */
-  SLP_KCL_KEY_ALIAS,  /* the key names this stream as the adapter does, names[1] */
+  SLP_KCL_KEY_ALIAS,  /* the key names this stream as the KCL's adapter does, names[1] */
   SLP_KCL_KEY_FORMER, /* the key names an earlier stream with the same name */
   /* the key has this stream's name, but a time at which no stream of this name can have been created, or the
    * right time and another account */

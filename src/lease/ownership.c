@@ -573,7 +573,7 @@ void slp_lease_step(slp_lease *l) {
         slp_lease_take(l);
       }
       break;
-    /* the next answer to a read of its row decides, whether the lease is wanted or not */
+    /* the next read of the lease's row decides, whether this worker wants the lease or not */
     case SLP_LEASE_CLAIMED: break;
     case SLP_LEASE_WAITING: waiting(l); break;
     case SLP_LEASE_PARKED:
