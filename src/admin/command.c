@@ -2,6 +2,7 @@
  * and reads the rows. Then a function for the command's task decides from the rows what comes next. */
 #include "admin/command_inside.h"
 
+#include "base/states.h"
 #include "core/pace.h"
 
 #include <errno.h>
@@ -33,18 +34,26 @@ static void (*const begin[SLP_ADMIN_STATES])(slp_admin *a) = {
     [SLP_ADMIN_MEASURING] = measure,   [SLP_ADMIN_WRITING] = write_rows, [SLP_ADMIN_NOTIFYING] = notify,
     [SLP_ADMIN_ANSWERED] = answer};
 
-#define TO(state) (1u << SLP_ADMIN_##state)
-static const uint32_t allowed[SLP_ADMIN_STATES] = {
-    [SLP_ADMIN_DESCRIBING] = TO(PREPARING) | TO(ANSWERED),
-    [SLP_ADMIN_PREPARING] = TO(LISTING) | TO(READING) | TO(ANSWERED),
-    [SLP_ADMIN_LISTING] = TO(READING) | TO(ANSWERED),
-    [SLP_ADMIN_READING] = TO(READING) | TO(PREPARING) | TO(LOCATING) | TO(EVICTING) | TO(WRITING) |
-                          TO(NOTIFYING) | TO(MEASURING) | TO(ANSWERED),
-    [SLP_ADMIN_MEASURING] = TO(ANSWERED),
-    [SLP_ADMIN_LOCATING] = TO(READING) | TO(EVICTING) | TO(WRITING) | TO(NOTIFYING) | TO(ANSWERED),
-    [SLP_ADMIN_EVICTING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
-    [SLP_ADMIN_WRITING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
-    [SLP_ADMIN_NOTIFYING] = TO(ANSWERED)};
+static const slp_set allowed[SLP_ADMIN_STATES] = {
+    [SLP_ADMIN_DESCRIBING] = SLP_BIT(SLP_ADMIN_PREPARING) | SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_PREPARING] =
+        SLP_BIT(SLP_ADMIN_LISTING) | SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_LISTING] = SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_READING] = SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_PREPARING) |
+                          SLP_BIT(SLP_ADMIN_LOCATING) | SLP_BIT(SLP_ADMIN_EVICTING) |
+                          SLP_BIT(SLP_ADMIN_WRITING) | SLP_BIT(SLP_ADMIN_NOTIFYING) |
+                          SLP_BIT(SLP_ADMIN_MEASURING) | SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_MEASURING] = SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_LOCATING] = SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_EVICTING) |
+                           SLP_BIT(SLP_ADMIN_WRITING) | SLP_BIT(SLP_ADMIN_NOTIFYING) |
+                           SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_EVICTING] =
+        SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_NOTIFYING) | SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_WRITING] =
+        SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_NOTIFYING) | SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_NOTIFYING] = SLP_BIT(SLP_ADMIN_ANSWERED),
+    [SLP_ADMIN_ANSWERED] = 0,
+};
 
 /* Returns how many tables are read besides the table of leases (side tables). SURVEY and IMPORT read them,
  * because their rows may say which rules the workers follow. Other tasks read them only if workers have their
@@ -60,8 +69,7 @@ static uint8_t count_side_tables(slp_admin *a) {
 
 /* Changes the state. In READING, first drops the rows that were read before. */
 static void enter(slp_admin *a, slp_admin_state to) {
-  SLP_CHECK(allowed[a->state] >> to & 1);
-  a->state = to;
+  SLP_MOVE(allowed, a->state, to);
   a->tries = 0;
   if (to != SLP_ADMIN_READING) return;
   slp_store_rows_free(&a->beside);

@@ -4,6 +4,8 @@
  * next round show whether it was made. */
 #include "admin/command_inside.h"
 
+#include "base/states.h"
+
 #define ROUNDS_MAX 8u
 
 /* The states of a lease that is to be changed (a target): UNSENT -> SENT -> DONE. UNSENT and SENT may also
@@ -49,16 +51,16 @@ static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
 
 static int is_open(const target *t) { return t->state == TARGET_UNSENT || t->state == TARGET_SENT; }
 
-static void move(target *t, target_state to) {
-  static const uint8_t allowed[] = {
-      [TARGET_UNSENT] = 1 << TARGET_SENT | 1 << TARGET_WAS_SO | 1 << TARGET_GIVEN_UP,
-      [TARGET_SENT] = 1 << TARGET_SENT | 1 << TARGET_DONE | 1 << TARGET_WAS_SO | 1 << TARGET_GIVEN_UP,
-      [TARGET_DONE] = 0,
-      [TARGET_WAS_SO] = 0,
-      [TARGET_GIVEN_UP] = 0};
-  SLP_CHECK(allowed[t->state] >> to & 1);
-  t->state = to;
-}
+static const slp_set allowed[] = {
+    [TARGET_UNSENT] = SLP_BIT(TARGET_SENT) | SLP_BIT(TARGET_WAS_SO) | SLP_BIT(TARGET_GIVEN_UP),
+    [TARGET_SENT] =
+        SLP_BIT(TARGET_SENT) | SLP_BIT(TARGET_DONE) | SLP_BIT(TARGET_WAS_SO) | SLP_BIT(TARGET_GIVEN_UP),
+    [TARGET_DONE] = 0,
+    [TARGET_WAS_SO] = 0,
+    [TARGET_GIVEN_UP] = 0,
+};
+
+static void move(target *t, target_state to) { SLP_MOVE(allowed, t->state, to); }
 
 static void give_up(target *t, sloop_change_kind_t why) {
   t->why = why;

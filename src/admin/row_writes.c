@@ -50,7 +50,7 @@ static void written(slp_write *op) {
 }
 
 int slp_admin_has(const slp_admin *a, slp_operation_kind kind) {
-  return (a->schema->operations >> kind & 1) != 0;
+  return slp_set_has(a->schema->operations, kind);
 }
 
 int slp_admin_write(slp_admin *a, slp_operation *i, size_t about, void (*on_done)(slp_admin_slot *slot)) {

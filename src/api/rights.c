@@ -12,6 +12,7 @@
 #include "api/rights_calls.h"
 #include "aws/json_op.h"
 #include "aws/limits.h"
+#include "base/states.h"
 #include "codec/json.h"
 
 #include <stdio.h>
@@ -34,16 +35,13 @@ struct slp_rights {
   void *arg;
 };
 
-#define BIT(state) (1u << (state))
-static void move(slp_rights *t, rights_state to) {
-  static const unsigned allowed[] = {
-      [WAITING] = BIT(WAITING) | BIT(SENT) | BIT(OVER),
-      [SENT] = BIT(WAITING) | BIT(OVER),
-      [OVER] = BIT(OVER),
-  };
-  SLP_CHECK(allowed[t->state] & BIT(to));
-  t->state = to;
-}
+static const slp_set allowed[] = {
+    [WAITING] = SLP_BIT(WAITING) | SLP_BIT(SENT) | SLP_BIT(OVER),
+    [SENT] = SLP_BIT(WAITING) | SLP_BIT(OVER),
+    [OVER] = SLP_BIT(OVER),
+};
+
+static void move(slp_rights *t, rights_state to) { SLP_MOVE(allowed, t->state, to); }
 
 static void finish(slp_rights *t, const slp_fail *f) {
   move(t, OVER);

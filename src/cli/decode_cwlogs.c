@@ -4,6 +4,7 @@
  * No event may be handed out before the whole record is known to be well-formed. */
 #include "cli/decode_cwlogs.h"
 
+#include "base/states.h"
 #include "cli/decode_json.h"
 
 slp_str slp_log_line(slp_str message) {
@@ -109,17 +110,17 @@ void slp_cwlogs_free(slp_cwlogs *l) {
   slp_buf_free(&l->record);
 }
 
-static const unsigned allowed[] = {
-    [SLP_CWLOGS_NONE] = 1u << SLP_CWLOGS_UNPACKS | 1u << SLP_CWLOGS_CHECKS,
-    [SLP_CWLOGS_UNPACKS] = 1u << SLP_CWLOGS_CHECKS | 1u << SLP_CWLOGS_NONE,
-    [SLP_CWLOGS_CHECKS] = 1u << SLP_CWLOGS_AROUND | 1u << SLP_CWLOGS_NONE,
-    [SLP_CWLOGS_AROUND] = 1u << SLP_CWLOGS_EVENTS | 1u << SLP_CWLOGS_NONE,
-    [SLP_CWLOGS_EVENTS] = 1u << SLP_CWLOGS_AROUND | 1u << SLP_CWLOGS_NONE,
+static const slp_set allowed[] = {
+    [SLP_CWLOGS_NONE] = SLP_BIT(SLP_CWLOGS_UNPACKS) | SLP_BIT(SLP_CWLOGS_CHECKS),
+    [SLP_CWLOGS_UNPACKS] = SLP_BIT(SLP_CWLOGS_CHECKS) | SLP_BIT(SLP_CWLOGS_NONE),
+    [SLP_CWLOGS_CHECKS] = SLP_BIT(SLP_CWLOGS_AROUND) | SLP_BIT(SLP_CWLOGS_NONE),
+    [SLP_CWLOGS_AROUND] = SLP_BIT(SLP_CWLOGS_EVENTS) | SLP_BIT(SLP_CWLOGS_NONE),
+    [SLP_CWLOGS_EVENTS] = SLP_BIT(SLP_CWLOGS_AROUND) | SLP_BIT(SLP_CWLOGS_NONE),
 };
 
 static void move(slp_cwlogs *l, slp_cwlogs_state to) {
-  SLP_CHECK(l->state == to || allowed[l->state] & 1u << to);
-  l->state = to;
+  if (l->state == to) return;
+  SLP_MOVE(allowed, l->state, to);
 }
 
 int slp_cwlogs_begin(slp_cwlogs *l, slp_str in, uint64_t limit) {

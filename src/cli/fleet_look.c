@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/states.h"
 #include "cli/people_lines.h"
 #include "program/program.h"
 
@@ -14,17 +15,13 @@
 #define TELL_AFTER_US 10000000u
 #define TELL_EVERY_US 60000000u
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_LOOK_IDLE] = BIT(SLP_LOOK_ROWS),
-    [SLP_LOOK_ROWS] = BIT(SLP_LOOK_LISTING) | BIT(SLP_LOOK_IDLE),
-    [SLP_LOOK_LISTING] = BIT(SLP_LOOK_IDLE),
+static const slp_set allowed[] = {
+    [SLP_LOOK_IDLE] = SLP_BIT(SLP_LOOK_ROWS),
+    [SLP_LOOK_ROWS] = SLP_BIT(SLP_LOOK_LISTING) | SLP_BIT(SLP_LOOK_IDLE),
+    [SLP_LOOK_LISTING] = SLP_BIT(SLP_LOOK_IDLE),
 };
 
-static void move(slp_fleet_look *k, slp_fleet_look_state to) {
-  SLP_CHECK(allowed[k->state] & BIT(to));
-  k->state = to;
-}
+static void move(slp_fleet_look *k, slp_fleet_look_state to) { SLP_MOVE(allowed, k->state, to); }
 
 void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c) {
   *k = (slp_fleet_look){.c = c};

@@ -7,33 +7,35 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "base/states.h"
 
 #define NEVER UINT64_MAX
 /* wait before a new child is started; doubled with each failure in a row */
 #define BACKOFF_US UINT64_C(1000000)
 #define BACKOFF_MOST_US UINT64_C(60000000)
 
-#define BIT(state) (1u << (state))
-static const struct {
-  const char *name;
-  unsigned to;
-} states[SLP_ML_STATES] = {
-    [SLP_ML_WAITS] = {"waits for a child", BIT(SLP_ML_ASKED) | BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
-    [SLP_ML_ASKED] = {"asked",
-                      BIT(SLP_ML_IDLE) | BIT(SLP_ML_CHECKPOINTS) | BIT(SLP_ML_CLOSES) | BIT(SLP_ML_KILLED)},
-    [SLP_ML_IDLE] = {"idle", BIT(SLP_ML_ASKED) | BIT(SLP_ML_CLOSES) | BIT(SLP_ML_KILLED)},
-    [SLP_ML_CHECKPOINTS] = {"checkpoints", BIT(SLP_ML_ASKED) | BIT(SLP_ML_KILLED)},
-    [SLP_ML_CLOSES] = {"closes", BIT(SLP_ML_PUSHED) | BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
-    [SLP_ML_PUSHED] = {"was sent SIGTERM", BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
-    [SLP_ML_KILLED] = {"killed", BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
-    [SLP_ML_OVER] = {"over", 0},
+static const slp_set allowed[SLP_ML_STATES] = {
+    [SLP_ML_WAITS] = SLP_BIT(SLP_ML_ASKED) | SLP_BIT(SLP_ML_WAITS) | SLP_BIT(SLP_ML_OVER),
+    [SLP_ML_ASKED] =
+        SLP_BIT(SLP_ML_IDLE) | SLP_BIT(SLP_ML_CHECKPOINTS) | SLP_BIT(SLP_ML_CLOSES) | SLP_BIT(SLP_ML_KILLED),
+    [SLP_ML_IDLE] = SLP_BIT(SLP_ML_ASKED) | SLP_BIT(SLP_ML_CLOSES) | SLP_BIT(SLP_ML_KILLED),
+    [SLP_ML_CHECKPOINTS] = SLP_BIT(SLP_ML_ASKED) | SLP_BIT(SLP_ML_KILLED),
+    [SLP_ML_CLOSES] = SLP_BIT(SLP_ML_PUSHED) | SLP_BIT(SLP_ML_WAITS) | SLP_BIT(SLP_ML_OVER),
+    [SLP_ML_PUSHED] = SLP_BIT(SLP_ML_WAITS) | SLP_BIT(SLP_ML_OVER),
+    [SLP_ML_KILLED] = SLP_BIT(SLP_ML_WAITS) | SLP_BIT(SLP_ML_OVER),
+    [SLP_ML_OVER] = 0,
 };
 
-const char *slp_ml_state_name(slp_ml_state s) { return states[s].name; }
+static const char *const names[SLP_ML_STATES] = {
+    [SLP_ML_WAITS] = "waits for a child", [SLP_ML_ASKED] = "asked",   [SLP_ML_IDLE] = "idle",
+    [SLP_ML_CHECKPOINTS] = "checkpoints", [SLP_ML_CLOSES] = "closes", [SLP_ML_PUSHED] = "was sent SIGTERM",
+    [SLP_ML_KILLED] = "killed",           [SLP_ML_OVER] = "over",
+};
+
+const char *slp_ml_state_name(slp_ml_state s) { return names[s]; }
 
 static void move(slp_ml_shard *h, slp_ml_state to, uint64_t due_us) {
-  SLP_CHECK(states[h->state].to & BIT(to));
-  h->state = to;
+  SLP_MOVE(allowed, h->state, to);
   h->due_us = due_us;
 }
 

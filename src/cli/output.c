@@ -1,6 +1,7 @@
 /* output.c - turns the records of batches into text and writes the text to standard output. */
 #include "cli/output.h"
 
+#include "base/states.h"
 #include "program/program.h"
 
 /* Limits of one turn of slp_output_run: it ends after about SLICE_BYTES of text, after about SLICE_BYTES of
@@ -30,18 +31,14 @@ typedef struct held { /* a batch, and how much of it is printed */
 
 static held *held_of(slp_list *it) { return SLP_OWNER(it, held, link); }
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_OUTPUT_RUNS] = BIT(SLP_OUTPUT_DRAINS) | BIT(SLP_OUTPUT_CUTS) | BIT(SLP_OUTPUT_OVER),
-    [SLP_OUTPUT_DRAINS] = BIT(SLP_OUTPUT_CUTS) | BIT(SLP_OUTPUT_OVER),
-    [SLP_OUTPUT_CUTS] = BIT(SLP_OUTPUT_OVER),
+static const slp_set allowed[] = {
+    [SLP_OUTPUT_RUNS] = SLP_BIT(SLP_OUTPUT_DRAINS) | SLP_BIT(SLP_OUTPUT_CUTS) | SLP_BIT(SLP_OUTPUT_OVER),
+    [SLP_OUTPUT_DRAINS] = SLP_BIT(SLP_OUTPUT_CUTS) | SLP_BIT(SLP_OUTPUT_OVER),
+    [SLP_OUTPUT_CUTS] = SLP_BIT(SLP_OUTPUT_OVER),
     [SLP_OUTPUT_OVER] = 0,
 };
 
-static void move(slp_output *o, slp_output_state to) {
-  SLP_CHECK(allowed[o->state] & BIT(to));
-  o->state = to;
-}
+static void move(slp_output *o, slp_output_state to) { SLP_MOVE(allowed, o->state, to); }
 
 void slp_output_init(slp_output *o, slp_app *app) {
   *o = (slp_output){.app = app};

@@ -1,6 +1,8 @@
 /* print.c - turns records into text. */
 #include "cli/print.h"
 
+#include "base/states.h"
+
 #include <stdio.h>
 
 static int prepare(slp_printer *p, char why[400]) {
@@ -72,14 +74,13 @@ static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const s
 
 /* ---- one record, slice by slice ----------------------------------------------------------------------- */
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_PRINTER_IDLE] = BIT(SLP_PRINTER_KEY),
-    [SLP_PRINTER_KEY] = BIT(SLP_PRINTER_DATA) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
-    [SLP_PRINTER_DATA] = BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_EVENTS) | BIT(SLP_PRINTER_IDLE),
-    [SLP_PRINTER_LINE] = BIT(SLP_PRINTER_IDLE),
-    [SLP_PRINTER_EVENTS] = BIT(SLP_PRINTER_EVENT) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
-    [SLP_PRINTER_EVENT] = BIT(SLP_PRINTER_EVENTS) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
+static const slp_set allowed[] = {
+    [SLP_PRINTER_IDLE] = SLP_BIT(SLP_PRINTER_KEY),
+    [SLP_PRINTER_KEY] = SLP_BIT(SLP_PRINTER_DATA) | SLP_BIT(SLP_PRINTER_LINE) | SLP_BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_DATA] = SLP_BIT(SLP_PRINTER_LINE) | SLP_BIT(SLP_PRINTER_EVENTS) | SLP_BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_LINE] = SLP_BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_EVENTS] = SLP_BIT(SLP_PRINTER_EVENT) | SLP_BIT(SLP_PRINTER_LINE) | SLP_BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_EVENT] = SLP_BIT(SLP_PRINTER_EVENTS) | SLP_BIT(SLP_PRINTER_LINE) | SLP_BIT(SLP_PRINTER_IDLE),
 };
 
 /* What the function of a state returns. It may also return an error or SLP_DECODE_WAITS. */
@@ -91,8 +92,7 @@ enum {
 };
 
 static void move(slp_printer *p, slp_printer_state to) {
-  SLP_CHECK(allowed[p->state] & BIT(to));
-  p->state = to;
+  SLP_MOVE(allowed, p->state, to);
   if (to != SLP_PRINTER_IDLE) return;
   if (p->args->decode_key.n) slp_decoding_free(&p->key);
   if (p->args->decode.n) slp_decoding_free(&p->data);

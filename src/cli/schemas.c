@@ -3,20 +3,18 @@
 
 #include <stdio.h>
 
+#include "base/states.h"
 #include "cli/decode.h"
 #include "program/local.h"
 #include "program/program.h"
 
-static const unsigned allowed[] = {
-    [SLP_SCHEMA_ASKED] = 1u << SLP_SCHEMA_HERE | 1u << SLP_SCHEMA_FAILED,
+static const slp_set allowed[] = {
+    [SLP_SCHEMA_ASKED] = SLP_BIT(SLP_SCHEMA_HERE) | SLP_BIT(SLP_SCHEMA_FAILED),
     [SLP_SCHEMA_HERE] = 0,
-    [SLP_SCHEMA_FAILED] = 1u << SLP_SCHEMA_ASKED,
+    [SLP_SCHEMA_FAILED] = SLP_BIT(SLP_SCHEMA_ASKED),
 };
 
-static void move(slp_version *v, slp_schema_state to) {
-  SLP_CHECK(allowed[v->state] & 1u << to);
-  v->state = to;
-}
+static void move(slp_version *v, slp_schema_state to) { SLP_MOVE(allowed, v->state, to); }
 
 static slp_version *version_of(slp_list *it) { return SLP_OWNER(it, slp_version, link); }
 

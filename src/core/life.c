@@ -1,27 +1,26 @@
 /* life.c - the states of a consumer, and when a stop is over. */
 #include "base/probe.h"
+#include "base/states.h"
 #include "core/core.h"
 
 /* The allowed changes of state. FAILED may also follow STOPPING and STOPPED, because the lease table may turn
  * out to be unusable at any time. */
-#define BIT(life) (1u << (life))
-static const unsigned allowed[] = {
-    [SLP_LIFE_OPEN] = BIT(SLP_LIFE_DESCRIBING) | BIT(SLP_LIFE_CLOSING),
-    [SLP_LIFE_DESCRIBING] =
-        BIT(SLP_LIFE_LISTING) | BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
-    [SLP_LIFE_LISTING] =
-        BIT(SLP_LIFE_RUNNING) | BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
-    [SLP_LIFE_RUNNING] = BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
-    [SLP_LIFE_STOPPING] = BIT(SLP_LIFE_STOPPED) | BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
-    [SLP_LIFE_STOPPED] = BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
-    [SLP_LIFE_FAILED] =
-        BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_STOPPED) | BIT(SLP_LIFE_CLOSING),
-    [SLP_LIFE_CLOSING] = BIT(SLP_LIFE_CLOSING),
+static const slp_set allowed[] = {
+    [SLP_LIFE_OPEN] = SLP_BIT(SLP_LIFE_DESCRIBING) | SLP_BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_DESCRIBING] = SLP_BIT(SLP_LIFE_LISTING) | SLP_BIT(SLP_LIFE_STOPPING) |
+                            SLP_BIT(SLP_LIFE_FAILED) | SLP_BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_LISTING] = SLP_BIT(SLP_LIFE_RUNNING) | SLP_BIT(SLP_LIFE_STOPPING) | SLP_BIT(SLP_LIFE_FAILED) |
+                         SLP_BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_RUNNING] = SLP_BIT(SLP_LIFE_STOPPING) | SLP_BIT(SLP_LIFE_FAILED) | SLP_BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_STOPPING] = SLP_BIT(SLP_LIFE_STOPPED) | SLP_BIT(SLP_LIFE_FAILED) | SLP_BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_STOPPED] = SLP_BIT(SLP_LIFE_FAILED) | SLP_BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_FAILED] = SLP_BIT(SLP_LIFE_FAILED) | SLP_BIT(SLP_LIFE_STOPPING) | SLP_BIT(SLP_LIFE_STOPPED) |
+                        SLP_BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_CLOSING] = SLP_BIT(SLP_LIFE_CLOSING),
 };
 
 void slp_consumer_move(slp_consumer *c, slp_life to) {
-  SLP_CHECK(allowed[c->life] & BIT(to));
-  c->life = to;
+  SLP_MOVE(allowed, c->life, to);
   c->life_us = slp_now_us(c->engine->host);
 }
 

@@ -1,5 +1,6 @@
 /* lineage.c - which shards a consumer knows, which of them are parents and children of each other, and which
  * are read at all. (order.c decides when a shard is read.) */
+#include "base/states.h"
 #include "core/core.h"
 
 /* Returns 0 or SLP_ENOMEM. */
@@ -109,19 +110,19 @@ int slp_lineage_parent_barred(const slp_shard *s) {
 
 /* The allowed changes. While a start position is applied, a shard may change between SKIPPED and WANTED.
  * BARRED and STOPPED are final. */
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_SELECT_WANTED] =
-        BIT(SLP_SELECT_WANTED) | BIT(SLP_SELECT_SKIPPED) | BIT(SLP_SELECT_BARRED) | BIT(SLP_SELECT_STOPPED),
-    [SLP_SELECT_SKIPPED] = BIT(SLP_SELECT_SKIPPED) | BIT(SLP_SELECT_WANTED),
+static const slp_set allowed[] = {
+    [SLP_SELECT_WANTED] = SLP_BIT(SLP_SELECT_WANTED) | SLP_BIT(SLP_SELECT_SKIPPED) |
+                          SLP_BIT(SLP_SELECT_BARRED) | SLP_BIT(SLP_SELECT_STOPPED),
+    [SLP_SELECT_SKIPPED] = SLP_BIT(SLP_SELECT_SKIPPED) | SLP_BIT(SLP_SELECT_WANTED),
     [SLP_SELECT_BARRED] = 0,
     [SLP_SELECT_STOPPED] = 0,
 };
 
+static void move(slp_shard *s, slp_selection to) { SLP_MOVE(allowed, s->lineage.selection, to); }
+
 void slp_lineage_set(slp_shard *s, slp_selection to) {
-  SLP_CHECK(allowed[s->lineage.selection] & BIT(to));
   int idle = slp_reading_state(s) == SLP_READER_IDLE, waited = idle && slp_lineage_wanted(s);
-  s->lineage.selection = to;
+  move(s, to);
   int waits = idle && slp_lineage_wanted(s);
   if (waits != waited) s->consumer->sum.waiting_n += waits ? 1u : -1u;
 }
@@ -212,7 +213,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
   }
   s->lineage.added_serial = slp_listing_begun(c);
   s->lineage.listed = 1; /* a new shard counts as listed until a new listing lacks it */
-  s->lineage.selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
+  if (!slp_lineage_wants(c, id)) move(s, SLP_SELECT_SKIPPED);
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
   if (s->paused) s->paused_us = slp_now_us(c->engine->host);
   for (int i = 0; i < 2; i++) count_child(slp_lineage_parent(s, i), s);

@@ -3,20 +3,17 @@
  * records. So a child's first record never comes before its parents' last one, whatever the clocks say, and
  * yet a child's pages can be fetched early. Two kinds of parents count as read: those that the service no
  * longer lists, because their records are too old; and those that the start position leaves out. */
+#include "base/states.h"
 #include "core/core.h"
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_ORDER_OUTSIDE] = BIT(SLP_ORDER_IN),
-    [SLP_ORDER_IN] = BIT(SLP_ORDER_IN) | BIT(SLP_ORDER_ASIDE) | BIT(SLP_ORDER_LEFT),
-    [SLP_ORDER_ASIDE] = BIT(SLP_ORDER_IN) | BIT(SLP_ORDER_LEFT),
-    [SLP_ORDER_LEFT] = BIT(SLP_ORDER_IN),
+static const slp_set allowed[] = {
+    [SLP_ORDER_OUTSIDE] = SLP_BIT(SLP_ORDER_IN),
+    [SLP_ORDER_IN] = SLP_BIT(SLP_ORDER_IN) | SLP_BIT(SLP_ORDER_ASIDE) | SLP_BIT(SLP_ORDER_LEFT),
+    [SLP_ORDER_ASIDE] = SLP_BIT(SLP_ORDER_IN) | SLP_BIT(SLP_ORDER_LEFT),
+    [SLP_ORDER_LEFT] = SLP_BIT(SLP_ORDER_IN),
 };
 
-static void move(slp_shard *s, slp_order_state to) {
-  SLP_CHECK(allowed[s->order.state] & BIT(to));
-  s->order.state = to;
-}
+static void move(slp_shard *s, slp_order_state to) { SLP_MOVE(allowed, s->order.state, to); }
 
 int slp_order_is_in(const slp_shard *s) {
   return s->order.state == SLP_ORDER_IN || s->order.state == SLP_ORDER_ASIDE;

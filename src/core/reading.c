@@ -1,26 +1,26 @@
 /* reading.c - the state of a shard's reading, and when the shard wants to call next. */
 #include <stdio.h>
 
+#include "base/states.h"
 #include "core/core.h"
 #include "core/pace.h"
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_READER_IDLE] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE),
-    [SLP_READER_WAITING] = BIT(SLP_READER_LOCATING) | BIT(SLP_READER_FETCHING) | BIT(SLP_READER_GONE),
-    [SLP_READER_LOCATING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_GONE),
-    [SLP_READER_FETCHING] =
-        BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
-    [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
+static const slp_set allowed[] = {
+    [SLP_READER_IDLE] = SLP_BIT(SLP_READER_WAITING) | SLP_BIT(SLP_READER_GONE),
+    [SLP_READER_WAITING] =
+        SLP_BIT(SLP_READER_LOCATING) | SLP_BIT(SLP_READER_FETCHING) | SLP_BIT(SLP_READER_GONE),
+    [SLP_READER_LOCATING] =
+        SLP_BIT(SLP_READER_WAITING) | SLP_BIT(SLP_READER_CHECKING) | SLP_BIT(SLP_READER_GONE),
+    [SLP_READER_FETCHING] = SLP_BIT(SLP_READER_WAITING) | SLP_BIT(SLP_READER_CHECKING) |
+                            SLP_BIT(SLP_READER_ENDED) | SLP_BIT(SLP_READER_GONE),
+    [SLP_READER_CHECKING] =
+        SLP_BIT(SLP_READER_WAITING) | SLP_BIT(SLP_READER_ENDED) | SLP_BIT(SLP_READER_GONE),
     /* a shard that ended is read again after slp_reader_rewind */
-    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE),
-    [SLP_READER_GONE] = BIT(SLP_READER_GONE),
+    [SLP_READER_ENDED] = SLP_BIT(SLP_READER_WAITING) | SLP_BIT(SLP_READER_GONE),
+    [SLP_READER_GONE] = SLP_BIT(SLP_READER_GONE),
 };
 
-void slp_reading_move(slp_shard *s, slp_reader_state to) {
-  SLP_CHECK(allowed[s->reading.state] & BIT(to));
-  s->reading.state = to;
-}
+void slp_reading_move(slp_shard *s, slp_reader_state to) { SLP_MOVE(allowed, s->reading.state, to); }
 
 slp_reader_state slp_reading_state(const slp_shard *s) { return s->reading.state; }
 

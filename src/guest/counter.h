@@ -17,10 +17,10 @@ void slp_counter_begun(slp_lease *l);
 void slp_counter_gone(slp_lease *l);
 /* The member `urgent` of slp_strategy: operations on which the worker's life depends. A lease has one write
  * under way at a time, so each of these writes delays the lease's next renewal. */
-#define SLP_COUNTER_URGENT                                                                    \
-  (1u << SLP_OPERATION_CREATE | 1u << SLP_OPERATION_RETAKE | 1u << SLP_OPERATION_CHECKPOINT | \
-   1u << SLP_OPERATION_RELEASE | 1u << SLP_OPERATION_TRANSFER | 1u << SLP_OPERATION_END |     \
-   1u << SLP_OPERATION_RENEW)
+#define SLP_COUNTER_URGENT                                                                             \
+  (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_RETAKE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | \
+   SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_TRANSFER) | SLP_BIT(SLP_OPERATION_END) |     \
+   SLP_BIT(SLP_OPERATION_RENEW))
 
 /* Remembers what a lease's row shows about the life of its owner. The row came with a read that was answered
  * at done_us. */

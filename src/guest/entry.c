@@ -7,6 +7,7 @@
  *     while. If they change, that program is running, and the worker does not join. */
 #include "guest/entry.h"
 
+#include "base/states.h"
 #include "guest/common_name.h"
 #include "guest/guest.h"
 #include "lease/other_stream.h"
@@ -46,17 +47,16 @@ static void refuse(slp_fleet *f, slp_str row, const char *why) {
 
 /* ---- the shards of the stream ------------------------------------------------------------------------ */
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_ENTRY_UNLISTED] = BIT(SLP_ENTRY_ASKED),
-    [SLP_ENTRY_ASKED] = BIT(SLP_ENTRY_LISTED) | BIT(SLP_ENTRY_UNLISTED) | BIT(SLP_ENTRY_GIVEN_UP),
-    [SLP_ENTRY_LISTED] = BIT(SLP_ENTRY_UNLISTED),
+static const slp_set allowed[] = {
+    [SLP_ENTRY_UNLISTED] = SLP_BIT(SLP_ENTRY_ASKED),
+    [SLP_ENTRY_ASKED] = SLP_BIT(SLP_ENTRY_LISTED) | SLP_BIT(SLP_ENTRY_UNLISTED) | SLP_BIT(SLP_ENTRY_GIVEN_UP),
+    [SLP_ENTRY_LISTED] = SLP_BIT(SLP_ENTRY_UNLISTED),
     [SLP_ENTRY_GIVEN_UP] = 0,
 };
 
 static void move(slp_fleet *f, slp_entry_listing to) {
-  SLP_CHECK(allowed[slp_guest_of(f)->entry.listing] & BIT(to));
-  slp_guest_of(f)->entry.listing = to;
+  slp_entry *e = &slp_guest_of(f)->entry;
+  SLP_MOVE(allowed, e->listing, to);
 }
 
 static void ask_listing(slp_fleet *f) {

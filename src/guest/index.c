@@ -4,6 +4,7 @@
 #include "guest/index.h"
 
 #include "base/probe.h"
+#include "base/states.h"
 #include "guest/common_name.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
@@ -25,22 +26,23 @@ static uint64_t period_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5
 
 /* ---- phases ------------------------------------------------------------------------------------------ */
 
-#define BIT(phase) (1u << SLP_INDEX_##phase)
-static const unsigned allowed[] = {
-    [SLP_INDEX_REST] = BIT(REST) | BIT(TELLING) | BIT(WORKERS) | BIT(PARTING),
-    [SLP_INDEX_TELLING] = BIT(WORKERS) | BIT(REST),
-    [SLP_INDEX_WORKERS] = BIT(LIST) | BIT(REST),
-    [SLP_INDEX_LIST] = BIT(LEADING) | BIT(SHARDS) | BIT(LEASES) | BIT(REST),
-    [SLP_INDEX_LEADING] = BIT(SHARDS) | BIT(LEASES) | BIT(REST),
-    [SLP_INDEX_SHARDS] = BIT(LEASES) | BIT(REST),
-    [SLP_INDEX_LEASES] = BIT(WRITING) | BIT(REST),
-    [SLP_INDEX_WRITING] = BIT(REST),
-    [SLP_INDEX_PARTING] = BIT(REST),
+static const slp_set allowed[] = {
+    [SLP_INDEX_REST] = SLP_BIT(SLP_INDEX_REST) | SLP_BIT(SLP_INDEX_TELLING) | SLP_BIT(SLP_INDEX_WORKERS) |
+                       SLP_BIT(SLP_INDEX_PARTING),
+    [SLP_INDEX_TELLING] = SLP_BIT(SLP_INDEX_WORKERS) | SLP_BIT(SLP_INDEX_REST),
+    [SLP_INDEX_WORKERS] = SLP_BIT(SLP_INDEX_LIST) | SLP_BIT(SLP_INDEX_REST),
+    [SLP_INDEX_LIST] = SLP_BIT(SLP_INDEX_LEADING) | SLP_BIT(SLP_INDEX_SHARDS) | SLP_BIT(SLP_INDEX_LEASES) |
+                       SLP_BIT(SLP_INDEX_REST),
+    [SLP_INDEX_LEADING] = SLP_BIT(SLP_INDEX_SHARDS) | SLP_BIT(SLP_INDEX_LEASES) | SLP_BIT(SLP_INDEX_REST),
+    [SLP_INDEX_SHARDS] = SLP_BIT(SLP_INDEX_LEASES) | SLP_BIT(SLP_INDEX_REST),
+    [SLP_INDEX_LEASES] = SLP_BIT(SLP_INDEX_WRITING) | SLP_BIT(SLP_INDEX_REST),
+    [SLP_INDEX_WRITING] = SLP_BIT(SLP_INDEX_REST),
+    [SLP_INDEX_PARTING] = SLP_BIT(SLP_INDEX_REST),
 };
 
 static void move(slp_fleet *f, slp_index_phase to) {
-  SLP_CHECK(allowed[slp_guest_of(f)->index.phase] & 1u << to);
-  slp_guest_of(f)->index.phase = to;
+  slp_indexing *x = &slp_guest_of(f)->index;
+  SLP_MOVE(allowed, x->phase, to);
 }
 
 static int is_in(const slp_fleet *f, slp_index_phase phase) { return slp_guest_of(f)->index.phase == phase; }

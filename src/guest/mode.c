@@ -5,6 +5,7 @@
  * worker lives. One read of all these rows is called a pass. */
 #include "guest/mode.h"
 
+#include "base/states.h"
 #include "guest/elected.h"
 #include "guest/common_name.h"
 #include "guest/guest.h"
@@ -34,28 +35,30 @@ typedef struct slp_mode_load { /* the load of another worker, as the worker's ro
 
 /* ---- states ------------------------------------------------------------------------------------------ */
 
-#define BIT(kind) (1u << (kind))
-#define ANY                                                                               \
-  (BIT(SLP_MODE_TAKE) | BIT(SLP_MODE_UPGRADE) | BIT(SLP_MODE_LED) | BIT(SLP_MODE_UNLED) | \
-   BIT(SLP_MODE_STRANGE))
-static const unsigned allowed[] = {
-    [SLP_MODE_UNKNOWN] = ANY & ~BIT(SLP_MODE_STRANGE), [SLP_MODE_TAKE] = ANY & ~BIT(SLP_MODE_TAKE),
-    [SLP_MODE_UPGRADE] = ANY & ~BIT(SLP_MODE_UPGRADE), [SLP_MODE_LED] = ANY & ~BIT(SLP_MODE_LED),
-    [SLP_MODE_UNLED] = ANY & ~BIT(SLP_MODE_UNLED),     [SLP_MODE_STRANGE] = ANY & ~BIT(SLP_MODE_STRANGE),
+#define ANY                                                                                               \
+  (SLP_BIT(SLP_MODE_TAKE) | SLP_BIT(SLP_MODE_UPGRADE) | SLP_BIT(SLP_MODE_LED) | SLP_BIT(SLP_MODE_UNLED) | \
+   SLP_BIT(SLP_MODE_STRANGE))
+static const slp_set allowed[] = {
+    [SLP_MODE_UNKNOWN] = ANY & ~SLP_BIT(SLP_MODE_STRANGE),
+    [SLP_MODE_TAKE] = ANY & ~SLP_BIT(SLP_MODE_TAKE),
+    [SLP_MODE_UPGRADE] = ANY & ~SLP_BIT(SLP_MODE_UPGRADE),
+    [SLP_MODE_LED] = ANY & ~SLP_BIT(SLP_MODE_LED),
+    [SLP_MODE_UNLED] = ANY & ~SLP_BIT(SLP_MODE_UNLED),
+    [SLP_MODE_STRANGE] = ANY & ~SLP_BIT(SLP_MODE_STRANGE),
 };
 
 static void move(slp_fleet *f, slp_mode_kind to) {
   slp_mode *m = &slp_guest_of(f)->mode;
   if (m->kind == to) return;
-  SLP_CHECK(allowed[m->kind] & BIT(to));
-  m->kind = to;
+  SLP_MOVE(allowed, m->kind, to);
   if (slp_mode_publishes(f) && !m->published) m->publish_us = 0; /* the load must be written at once */
 }
 
 int slp_mode_is(const slp_fleet *f, slp_mode_kind kind) { return slp_guest_of(f)->mode.kind == kind; }
 
 int slp_mode_publishes(const slp_fleet *f) {
-  return (BIT(SLP_MODE_UPGRADE) | BIT(SLP_MODE_LED) | BIT(SLP_MODE_UNLED)) >> slp_guest_of(f)->mode.kind & 1;
+  slp_set publish = SLP_BIT(SLP_MODE_UPGRADE) | SLP_BIT(SLP_MODE_LED) | SLP_BIT(SLP_MODE_UNLED);
+  return slp_set_has(publish, slp_guest_of(f)->mode.kind);
 }
 
 int slp_mode_is_reading(const slp_fleet *f) { return slp_guest_of(f)->mode.then != NULL; }

@@ -509,19 +509,18 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
   return 0;
 }
 
-#define BIT(kind) (1u << (kind))
-static const uint32_t operations =
-    BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
-    BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
-    BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW) |
-    BIT(SLP_OPERATION_TRANSFER) | BIT(SLP_OPERATION_CLAIM) | BIT(SLP_OPERATION_UNCLAIM) |
-    BIT(SLP_OPERATION_PUBLISH) | BIT(SLP_OPERATION_WITHDRAW);
+static const slp_set operations =
+    SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
+    SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
+    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_OPERATION_RENEW) |
+    SLP_BIT(SLP_OPERATION_TRANSFER) | SLP_BIT(SLP_OPERATION_CLAIM) | SLP_BIT(SLP_OPERATION_UNCLAIM) |
+    SLP_BIT(SLP_OPERATION_PUBLISH) | SLP_BIT(SLP_OPERATION_WITHDRAW);
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   kcl_schema *s = of(base);
   int places = i->kind == SLP_OPERATION_CREATE || i->kind == SLP_OPERATION_CHECKPOINT ||
                i->kind == SLP_OPERATION_RESET;
-  if (!(operations & BIT(i->kind)) || (places && !can_say(&i->position))) return SLP_EINVAL;
+  if (!slp_set_has(operations, i->kind) || (places && !can_say(&i->position))) return SLP_EINVAL;
   if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
   d->write->key = (slp_row_key){key_of(s, d, i->shard), {NULL, 0}};
   switch (i->kind) {

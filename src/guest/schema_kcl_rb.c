@@ -358,20 +358,20 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
   return slp_shard_row_begin(d, i, text_bytes(i), 0, ret);
 }
 
-#define BIT(kind) (1u << (kind))
-static const uint32_t operations =
-    BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
-    BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
-    BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
+static const slp_set operations =
+    SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
+    SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
+    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_OPERATION_RENEW);
 /* The operations that write a position. RELEASE is one of them, because the row of a free lease has its
  * position in another attribute than that of a parked lease. */
-#define PLACES                                                                              \
-  (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | \
-   BIT(SLP_OPERATION_RESET))
+#define PLACES                                                                                          \
+  (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | \
+   SLP_BIT(SLP_OPERATION_RESET))
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   (void)base;
-  if (!(operations & BIT(i->kind)) || (PLACES & BIT(i->kind) && !can_say(&i->position))) return SLP_EINVAL;
+  if (!slp_set_has(operations, i->kind) || (slp_set_has(PLACES, i->kind) && !can_say(&i->position)))
+    return SLP_EINVAL;
   if (slp_shard_row_begin(d, i, text_bytes(i), 0, &d->write->key)) return SLP_ENOMEM;
   switch (i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;

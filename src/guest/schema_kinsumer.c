@@ -484,18 +484,19 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
   return begin(d, i, ret);
 }
 
-#define BIT(kind) (1u << (kind))
-static const uint32_t operations =
-    BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
-    BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
-    BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW) | BIT(SLP_OPERATION_PUBLISH) |
-    BIT(SLP_OPERATION_WITHDRAW) | BIT(SLP_OPERATION_REAP) | BIT(SLP_OPERATION_LEAD) |
-    BIT(SLP_OPERATION_RESIGN) | BIT(SLP_OPERATION_ASSIGN);
-#define PLACES (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RESET))
+static const slp_set operations =
+    SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
+    SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
+    SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_OPERATION_RENEW) | SLP_BIT(SLP_OPERATION_PUBLISH) |
+    SLP_BIT(SLP_OPERATION_WITHDRAW) | SLP_BIT(SLP_OPERATION_REAP) | SLP_BIT(SLP_OPERATION_LEAD) |
+    SLP_BIT(SLP_OPERATION_RESIGN) | SLP_BIT(SLP_OPERATION_ASSIGN);
+#define PLACES \
+  (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RESET))
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   const kinsumer_schema *s = of(base);
-  if (!(operations & BIT(i->kind)) || (PLACES & BIT(i->kind) && !can_say(&i->position))) return SLP_EINVAL;
+  if (!slp_set_has(operations, i->kind) || (slp_set_has(PLACES, i->kind) && !can_say(&i->position)))
+    return SLP_EINVAL;
   if (begin(d, i, &d->write->key)) return SLP_ENOMEM;
   switch (i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;

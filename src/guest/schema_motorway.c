@@ -276,20 +276,21 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
   return slp_shard_row_begin(d, i, text_bytes(i), 2, ret);
 }
 
-#define BIT(kind) (1u << (kind))
-static const uint32_t operations =
-    BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
-    BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
-    BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
-#define PLACES (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RESET))
+static const slp_set operations =
+    SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
+    SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
+    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_OPERATION_RENEW);
+#define PLACES \
+  (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RESET))
 
 /* Returns 1 if the operation writes a position. */
 static int says_place(const slp_operation *i) {
-  return PLACES & BIT(i->kind) && !(i->kind == SLP_OPERATION_RESET && i->position.kind == SLP_POSITION_NONE);
+  return slp_set_has(PLACES, i->kind) &&
+         !(i->kind == SLP_OPERATION_RESET && i->position.kind == SLP_POSITION_NONE);
 }
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
-  if (!(operations & BIT(i->kind)) || (says_place(i) && !can_say(of(base), i))) return SLP_EINVAL;
+  if (!slp_set_has(operations, i->kind) || (says_place(i) && !can_say(of(base), i))) return SLP_EINVAL;
   if (slp_shard_row_begin(d, i, text_bytes(i), 2, &d->write->key)) return SLP_ENOMEM;
   switch (i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;

@@ -56,7 +56,7 @@ static int is_old(const slp_lease *l, const slp_lease_row *row) {
 /* Returns which owners are asked for a lease before it is taken. If rows have no attribute for a claim, none
  * is. */
 static slp_asks asks(const slp_fleet *f) {
-  int can = f->schema->operations >> SLP_OPERATION_CLAIM & 1;
+  int can = slp_set_has(f->schema->operations, SLP_OPERATION_CLAIM);
   return can ? (slp_asks)slp_guest_rules_of(f)->asks : SLP_ASKS_NOBODY;
 }
 

@@ -163,7 +163,7 @@ static int is_needed(const sync *y, const slp_lease_row *l, uint8_t marks) {
 }
 
 static void remove_ended(sync *y) {
-  if (!(y->f->schema->operations >> SLP_OPERATION_REMOVE & 1)) return; /* this layout removes no rows */
+  if (!slp_set_has(y->f->schema->operations, SLP_OPERATION_REMOVE)) return; /* this layout removes no rows */
   uint8_t *marks = slp_zalloc_n(y->f->mem, y->n + 1, 1);
   if (marks) mark_parents(y, marks);
   for (size_t i = 0; i < y->s->leases_n && marks; i++) {

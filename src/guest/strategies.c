@@ -72,9 +72,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 
 /* ---- the systems ------------------------------------------------------------------------------------ */
 
-#define BIT(kind) (1u << (kind))
-
-/* for layouts in which a worker proves that it lives by the row of each lease */
+/* For layouts in which a worker proves that it lives by the row of each lease. */
 #define BY_LEASE                                                                                       \
   .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease), .timers = 5, .init = init, \
   .stop = stop, .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join,              \
@@ -86,7 +84,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 /* for layouts in which the row of a lease has a time at which the lease runs out */
 #define BY_TIME                                                                          \
   .epoch_after = slp_expiry_after, .sign = slp_counted_sign_of_time, .silent_leases = 1, \
-  .past_us = slp_expiry_past_us, .doubtful = BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_PUBLISH)
+  .past_us = slp_expiry_past_us, .doubtful = SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_PUBLISH)
 
 /* For systems in which each worker takes leases in rounds. A worker that gave a lease up for lack of progress
  * does not take it again for six lease times, because other workers take it after three. */
@@ -99,7 +97,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 #define BY_STEALING .met = slp_steal_met, .missed = slp_steal_missed, .gone = gone_where_stolen
 
 const slp_guest_strategy slp_strategy_kcl = {
-    .base = {BY_LEASE, BY_ROUNDS, BY_STEALING, .doubtful = BIT(SLP_OPERATION_TAKE),
+    .base = {BY_LEASE, BY_ROUNDS, BY_STEALING, .doubtful = SLP_BIT(SLP_OPERATION_TAKE),
              .tell_load = slp_counter_tell_rate, .sign = slp_counted_sign, .silent_leases = 1, .counts = 1},
     .grows = 1,
     .asks = SLP_ASKS_OURS,
@@ -109,8 +107,8 @@ const slp_guest_strategy slp_strategy_kcl = {
 /* For layouts in which the row of a lease has a number, the tick, and each owner may begin again with a small
  * one. An owner is dead after two lease times of silence, for two reasons: a motorway program waits twice
  * before it takes a lease; and a program that is throttled may raise no tick for so long. */
-#define BY_TICK                                                                                         \
-  .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
+#define BY_TICK                                                                                             \
+  .doubtful = SLP_BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
   .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2, .counts = 1
 
 /* Why `settles` is set: a motorway program's take has no condition on the tick, so it may put its row over

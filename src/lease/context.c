@@ -172,7 +172,7 @@ static void write_failed(slp_write *op, const slp_fail *fail) {
   slp_fleet *f = slp_write_fleet(op);
   uint32_t n = op->failed_before + op->tries + 1;
   if (slp_fleet_ends_without_table(f, fail)) return;
-  if (f->strategy->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
+  if (slp_set_has(f->strategy->doubtful, op->i.kind)) slp_fleet_trouble(f);
   if (fail->class == SLP_THROTTLE) {
     slp_fleet_table_refused(f, 1, fail);
     return;

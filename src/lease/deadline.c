@@ -11,20 +11,19 @@
 #include "lease/deadline.h"
 
 #include "base/probe.h"
+#include "base/states.h"
 #include "lease/fleet_inside.h"
 
 static const slp_str nothing = {NULL, 0};
 
-#define BIT(proof) (1u << (proof))
-static const unsigned allowed[] = {
-    [SLP_PROOF_GOOD] = BIT(SLP_PROOF_LATE) | BIT(SLP_PROOF_EVICTED),
-    [SLP_PROOF_LATE] = BIT(SLP_PROOF_GOOD) | BIT(SLP_PROOF_EVICTED),
-    [SLP_PROOF_EVICTED] = BIT(SLP_PROOF_GOOD),
+static const slp_set allowed[] = {
+    [SLP_PROOF_GOOD] = SLP_BIT(SLP_PROOF_LATE) | SLP_BIT(SLP_PROOF_EVICTED),
+    [SLP_PROOF_LATE] = SLP_BIT(SLP_PROOF_GOOD) | SLP_BIT(SLP_PROOF_EVICTED),
+    [SLP_PROOF_EVICTED] = SLP_BIT(SLP_PROOF_GOOD),
 };
 
 static void move(slp_fleet *f, slp_proof to) {
-  SLP_CHECK(allowed[f->deadline.proof] & BIT(to));
-  f->deadline.proof = to;
+  SLP_MOVE(allowed, f->deadline.proof, to);
   f->processor->ops->suspend(f->processor, to != SLP_PROOF_GOOD);
 }
 

@@ -3,6 +3,7 @@
  * leader is gone, the first worker that writes itself into the row of leadership becomes the leader. */
 #include "lease/election.h"
 
+#include "base/states.h"
 #include "lease/fleet_inside.h"
 
 /* time between two reads of the leader's row while a change is expected */
@@ -27,19 +28,18 @@ static void leadership_read(slp_read *r);
 static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us);
 static void leader_read(slp_read *r);
 
-#define BIT(role) (1u << (role))
-static const unsigned allowed[] = {
-    [SLP_ROLE_NONE] = BIT(SLP_ROLE_NONE) | BIT(SLP_ROLE_SEEKS),
-    [SLP_ROLE_SEEKS] = BIT(SLP_ROLE_NONE) | BIT(SLP_ROLE_SEEKS) | BIT(SLP_ROLE_FOLLOWS) | BIT(SLP_ROLE_LEADS),
-    [SLP_ROLE_FOLLOWS] = BIT(SLP_ROLE_NONE) | BIT(SLP_ROLE_SEEKS),
-    [SLP_ROLE_LEADS] = BIT(SLP_ROLE_NONE) | BIT(SLP_ROLE_SEEKS),
+static const slp_set allowed[] = {
+    [SLP_ROLE_NONE] = SLP_BIT(SLP_ROLE_NONE) | SLP_BIT(SLP_ROLE_SEEKS),
+    [SLP_ROLE_SEEKS] = SLP_BIT(SLP_ROLE_NONE) | SLP_BIT(SLP_ROLE_SEEKS) | SLP_BIT(SLP_ROLE_FOLLOWS) |
+                       SLP_BIT(SLP_ROLE_LEADS),
+    [SLP_ROLE_FOLLOWS] = SLP_BIT(SLP_ROLE_NONE) | SLP_BIT(SLP_ROLE_SEEKS),
+    [SLP_ROLE_LEADS] = SLP_BIT(SLP_ROLE_NONE) | SLP_BIT(SLP_ROLE_SEEKS),
 };
 
 static void move(slp_fleet *f, slp_role to) {
   slp_election *e = &f->election;
   slp_role was = e->role;
-  SLP_CHECK(allowed[was] & BIT(to));
-  e->role = to;
+  SLP_MOVE(allowed, e->role, to);
   if (was == SLP_ROLE_LEADS) e->leads(f, 0);
   if (to == SLP_ROLE_NONE) {
     e->changes_known = 0;

@@ -8,6 +8,7 @@
 #include "lease/leader.h"
 
 #include "base/probe.h"
+#include "base/states.h"
 #include "lease/fleet_inside.h"
 #include "lease/shard_set.h"
 #include "lease/shard_sync.h"
@@ -76,16 +77,14 @@ static void watch_beside_rounds(slp_fleet *f) {
     slp_leader_watch(f);
 }
 
-static void early_move(slp_fleet *f, slp_early to) {
-  static const unsigned allowed[] = {
-      [SLP_EARLY_UNKNOWN] = 1u << SLP_EARLY_UNKNOWN | 1u << SLP_EARLY_LOOKS,
-      [SLP_EARLY_LOOKS] = 1u << SLP_EARLY_UNKNOWN | 1u << SLP_EARLY_MAY | 1u << SLP_EARLY_NOT,
-      [SLP_EARLY_MAY] = 1u << SLP_EARLY_UNKNOWN | 1u << SLP_EARLY_NOT,
-      [SLP_EARLY_NOT] = 1u << SLP_EARLY_UNKNOWN,
-  };
-  SLP_CHECK(allowed[f->leader.early] & 1u << to);
-  f->leader.early = (uint8_t)to;
-}
+static const slp_set early_allowed[] = {
+    [SLP_EARLY_UNKNOWN] = SLP_BIT(SLP_EARLY_UNKNOWN) | SLP_BIT(SLP_EARLY_LOOKS),
+    [SLP_EARLY_LOOKS] = SLP_BIT(SLP_EARLY_UNKNOWN) | SLP_BIT(SLP_EARLY_MAY) | SLP_BIT(SLP_EARLY_NOT),
+    [SLP_EARLY_MAY] = SLP_BIT(SLP_EARLY_UNKNOWN) | SLP_BIT(SLP_EARLY_NOT),
+    [SLP_EARLY_NOT] = SLP_BIT(SLP_EARLY_UNKNOWN),
+};
+
+static void early_move(slp_fleet *f, slp_early to) { SLP_MOVE(early_allowed, f->leader.early, to); }
 
 static void begin(slp_fleet *f) {
   slp_leader *d = &f->leader;

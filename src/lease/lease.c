@@ -11,23 +11,29 @@
 
 /* ---- states -------------------------------------------------------------------------------------------- */
 
-/* allowed[from] has a bit for each state that may follow `from` */
-#define BIT(state) SLP_LEASE_BIT(SLP_LEASE_##state)
-#define NOT_MINE (BIT(IDLE) | BIT(EXPECTED) | BIT(WANTED) | BIT(CLAIMED))
-static const unsigned allowed[] = {
-    [SLP_LEASE_IDLE] = NOT_MINE | BIT(WAITING) | BIT(UNRELEASED),
-    [SLP_LEASE_EXPECTED] = BIT(IDLE) | BIT(EXPECTED) | BIT(CLAIMED) | BIT(WAITING) | BIT(UNRELEASED),
-    [SLP_LEASE_WANTED] = NOT_MINE | BIT(WAITING) | BIT(UNRELEASED),
-    [SLP_LEASE_CLAIMED] = NOT_MINE | BIT(WAITING) | BIT(UNRELEASED),
-    [SLP_LEASE_WAITING] = BIT(IDLE) | BIT(OWNED) | BIT(RELEASING),
-    [SLP_LEASE_PARKED] = BIT(IDLE) | BIT(RELEASING),
-    [SLP_LEASE_OWNED] = BIT(IDLE) | BIT(DRAINING) | BIT(ENDING),
-    [SLP_LEASE_DRAINING] = BIT(IDLE) | BIT(DRAINED) | BIT(PARKED) | BIT(ENDING) | BIT(RELEASING),
-    [SLP_LEASE_DRAINED] = BIT(IDLE) | BIT(PARKED) | BIT(ENDING) | BIT(RELEASING),
-    [SLP_LEASE_ENDING] = BIT(IDLE) | BIT(DRAINING) | BIT(CLOSING) | BIT(RELEASING),
-    [SLP_LEASE_CLOSING] = BIT(IDLE) | BIT(ENDING),
-    [SLP_LEASE_RELEASING] = BIT(IDLE) | BIT(UNRELEASED),
-    [SLP_LEASE_UNRELEASED] = BIT(IDLE) | BIT(CLAIMED) | BIT(WAITING) | BIT(UNRELEASED),
+#define NOT_MINE                                                                       \
+  (SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_EXPECTED) | SLP_BIT(SLP_LEASE_WANTED) | \
+   SLP_BIT(SLP_LEASE_CLAIMED))
+static const slp_set allowed[] = {
+    [SLP_LEASE_IDLE] = NOT_MINE | SLP_BIT(SLP_LEASE_WAITING) | SLP_BIT(SLP_LEASE_UNRELEASED),
+    [SLP_LEASE_EXPECTED] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_EXPECTED) |
+                           SLP_BIT(SLP_LEASE_CLAIMED) | SLP_BIT(SLP_LEASE_WAITING) |
+                           SLP_BIT(SLP_LEASE_UNRELEASED),
+    [SLP_LEASE_WANTED] = NOT_MINE | SLP_BIT(SLP_LEASE_WAITING) | SLP_BIT(SLP_LEASE_UNRELEASED),
+    [SLP_LEASE_CLAIMED] = NOT_MINE | SLP_BIT(SLP_LEASE_WAITING) | SLP_BIT(SLP_LEASE_UNRELEASED),
+    [SLP_LEASE_WAITING] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_OWNED) | SLP_BIT(SLP_LEASE_RELEASING),
+    [SLP_LEASE_PARKED] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_RELEASING),
+    [SLP_LEASE_OWNED] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_DRAINING) | SLP_BIT(SLP_LEASE_ENDING),
+    [SLP_LEASE_DRAINING] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_DRAINED) | SLP_BIT(SLP_LEASE_PARKED) |
+                           SLP_BIT(SLP_LEASE_ENDING) | SLP_BIT(SLP_LEASE_RELEASING),
+    [SLP_LEASE_DRAINED] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_PARKED) | SLP_BIT(SLP_LEASE_ENDING) |
+                          SLP_BIT(SLP_LEASE_RELEASING),
+    [SLP_LEASE_ENDING] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_DRAINING) | SLP_BIT(SLP_LEASE_CLOSING) |
+                         SLP_BIT(SLP_LEASE_RELEASING),
+    [SLP_LEASE_CLOSING] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_ENDING),
+    [SLP_LEASE_RELEASING] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_UNRELEASED),
+    [SLP_LEASE_UNRELEASED] = SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_CLAIMED) |
+                             SLP_BIT(SLP_LEASE_WAITING) | SLP_BIT(SLP_LEASE_UNRELEASED),
 };
 
 void slp_lease_drop_kids(slp_lease *l) {
@@ -37,19 +43,18 @@ void slp_lease_drop_kids(slp_lease *l) {
 }
 
 void slp_lease_move(slp_lease *l, slp_lease_state to) {
-  unsigned from = SLP_LEASE_BIT(l->state), at = SLP_LEASE_BIT(to);
-  SLP_CHECK(allowed[l->state] & at);
-  l->state = to;
-  if (from & BIT(WAITING)) l->gate = (slp_lease_gate){.wait_ms = 0};
+  slp_set from = SLP_BIT(l->state), at = SLP_BIT(to);
+  SLP_MOVE(allowed, l->state, to);
+  if (from & SLP_BIT(SLP_LEASE_WAITING)) l->gate = (slp_lease_gate){.wait_ms = 0};
   if (from & SLP_LEASE_OPEN && !(at & SLP_LEASE_OPEN)) slp_lease_drop_kids(l);
-  if (from & (SLP_LEASE_HELD | SLP_LEASE_OPEN) && !(at & (SLP_LEASE_OPEN | BIT(WAITING)))) {
+  if (from & (SLP_LEASE_HELD | SLP_LEASE_OPEN) && !(at & (SLP_LEASE_OPEN | SLP_BIT(SLP_LEASE_WAITING)))) {
     l->save.dirty = 0;
     l->save.at_us = 0;
   }
   /* The request for a save ends only here, when the lease is not this worker's any more: the release also
    * writes the position that the user wants to be saved, so the request stays until the release is
    * answered. */
-  if (from & SLP_LEASE_MINE && at & (NOT_MINE | BIT(WAITING) | BIT(PARKED))) {
+  if (from & SLP_LEASE_MINE && at & (NOT_MINE | SLP_BIT(SLP_LEASE_WAITING) | SLP_BIT(SLP_LEASE_PARKED))) {
     l->save.request = SLP_SAVE_NONE;
     l->release = (slp_lease_release_part){.why = SLP_RELEASE_NONE};
   }
@@ -335,7 +340,7 @@ static void answered(slp_write *op) {
 }
 
 int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind) {
-  int urgent = f->strategy->urgent >> kind & 1;
+  int urgent = slp_set_has(f->strategy->urgent, kind);
   return f->leases.writes < (urgent ? URGENT_MAX : slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX));
 }
 
@@ -363,7 +368,7 @@ int slp_leases_next_turns(slp_fleet *f) {
 int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_write *op)) {
   slp_fleet *f = l->f;
   if (!slp_lease_may_write(f, kind)) {
-    if (f->strategy->urgent >> kind & 1)
+    if (slp_set_has(f->strategy->urgent, kind))
       slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     else
       slp_lease_wait_turn(l);

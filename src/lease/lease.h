@@ -71,8 +71,9 @@
 #ifndef SLP_LEASE_LEASE_H
 #define SLP_LEASE_LEASE_H
 
-#include "base/repeat.h"
 #include "base/map.h"
+#include "base/repeat.h"
+#include "base/states.h"
 #include "lease/due.h"
 #include "lease/former.h"
 #include "lease/members.h"
@@ -94,22 +95,19 @@ typedef enum slp_lease_state {
 } slp_lease_state;
 
 /* sets of states, for slp_lease_in */
-#define SLP_LEASE_BIT(state) (1u << (state))
-#define SLP_LEASE_UNSOUGHT (SLP_LEASE_BIT(SLP_LEASE_IDLE) | SLP_LEASE_BIT(SLP_LEASE_EXPECTED))
-#define SLP_LEASE_SOUGHT (SLP_LEASE_BIT(SLP_LEASE_WANTED) | SLP_LEASE_BIT(SLP_LEASE_CLAIMED))
+#define SLP_LEASE_UNSOUGHT (SLP_BIT(SLP_LEASE_IDLE) | SLP_BIT(SLP_LEASE_EXPECTED))
+#define SLP_LEASE_SOUGHT (SLP_BIT(SLP_LEASE_WANTED) | SLP_BIT(SLP_LEASE_CLAIMED))
 /* states in which the processor has the shard open */
-#define SLP_LEASE_OPEN                                                                                     \
-  (SLP_LEASE_BIT(SLP_LEASE_OWNED) | SLP_LEASE_BIT(SLP_LEASE_DRAINING) | SLP_LEASE_BIT(SLP_LEASE_DRAINED) | \
-   SLP_LEASE_BIT(SLP_LEASE_ENDING) | SLP_LEASE_BIT(SLP_LEASE_CLOSING))
+#define SLP_LEASE_OPEN                                                                   \
+  (SLP_BIT(SLP_LEASE_OWNED) | SLP_BIT(SLP_LEASE_DRAINING) | SLP_BIT(SLP_LEASE_DRAINED) | \
+   SLP_BIT(SLP_LEASE_ENDING) | SLP_BIT(SLP_LEASE_CLOSING))
 /* States in which this worker owns the lease and has not sent its last write on it. The worker must prove its
  * life, or that of the lease. */
-#define SLP_LEASE_HELD                                                  \
-  (SLP_LEASE_BIT(SLP_LEASE_WAITING) | SLP_LEASE_BIT(SLP_LEASE_PARKED) | \
-   (SLP_LEASE_OPEN & ~SLP_LEASE_BIT(SLP_LEASE_CLOSING)))
+#define SLP_LEASE_HELD \
+  (SLP_BIT(SLP_LEASE_WAITING) | SLP_BIT(SLP_LEASE_PARKED) | (SLP_LEASE_OPEN & ~SLP_BIT(SLP_LEASE_CLOSING)))
 /* states in which this worker owns the lease, as far as this worker knows */
-#define SLP_LEASE_MINE                                                                      \
-  (SLP_LEASE_HELD | SLP_LEASE_BIT(SLP_LEASE_CLOSING) | SLP_LEASE_BIT(SLP_LEASE_RELEASING) | \
-   SLP_LEASE_BIT(SLP_LEASE_UNRELEASED))
+#define SLP_LEASE_MINE \
+  (SLP_LEASE_HELD | SLP_BIT(SLP_LEASE_CLOSING) | SLP_BIT(SLP_LEASE_RELEASING) | SLP_BIT(SLP_LEASE_UNRELEASED))
 
 /* Why a lease is given up. If several reasons come before the worker begins to give the lease up, the one
  * furthest down in this list counts. */
@@ -307,7 +305,7 @@ void slp_leases_forget(slp_fleet *f);
  * what belongs only to the old state. */
 void slp_lease_move(slp_lease *l, slp_lease_state to);
 void slp_lease_drop_kids(slp_lease *l);
-static inline int slp_lease_in(const slp_lease *l, unsigned states) { return states >> l->state & 1; }
+static inline int slp_lease_in(const slp_lease *l, slp_set states) { return slp_set_has(states, l->state); }
 
 int slp_lease_wanted(const slp_lease *l);
 /* For fleets without a leader. slp_lease_choose: this worker's rule has chosen the lease. slp_lease_unchoose:

@@ -2,30 +2,27 @@
  * that they get, so they need not wait until these expire. */
 #include "lease/leave.h"
 
+#include "base/states.h"
 #include "lease/fleet_inside.h"
 
-#define BIT(phase) (1u << (phase))
-#define OUT (BIT(SLP_LEAVE_LEFT) | BIT(SLP_LEAVE_UNDONE))
-static const unsigned allowed[] = {
-    [SLP_LEAVE_NOT] = BIT(SLP_LEAVE_DRAIN),
-    [SLP_LEAVE_DRAIN] = BIT(SLP_LEAVE_LIST) | OUT,
-    [SLP_LEAVE_LIST] = BIT(SLP_LEAVE_PROPOSE) | BIT(SLP_LEAVE_RESIGN) | BIT(SLP_LEAVE_GO) | OUT,
-    [SLP_LEAVE_PROPOSE] = BIT(SLP_LEAVE_PROPOSING) | OUT,
-    [SLP_LEAVE_PROPOSING] = BIT(SLP_LEAVE_NOTIFY) | OUT,
-    [SLP_LEAVE_NOTIFY] = BIT(SLP_LEAVE_NOTIFYING) | OUT,
-    [SLP_LEAVE_NOTIFYING] = BIT(SLP_LEAVE_RESIGN) | BIT(SLP_LEAVE_GO) | OUT,
-    [SLP_LEAVE_RESIGN] = BIT(SLP_LEAVE_RESIGNING) | OUT,
-    [SLP_LEAVE_RESIGNING] = BIT(SLP_LEAVE_GO) | OUT,
-    [SLP_LEAVE_GO] = BIT(SLP_LEAVE_GOING) | OUT,
+#define OUT (SLP_BIT(SLP_LEAVE_LEFT) | SLP_BIT(SLP_LEAVE_UNDONE))
+static const slp_set allowed[] = {
+    [SLP_LEAVE_NOT] = SLP_BIT(SLP_LEAVE_DRAIN),
+    [SLP_LEAVE_DRAIN] = SLP_BIT(SLP_LEAVE_LIST) | OUT,
+    [SLP_LEAVE_LIST] = SLP_BIT(SLP_LEAVE_PROPOSE) | SLP_BIT(SLP_LEAVE_RESIGN) | SLP_BIT(SLP_LEAVE_GO) | OUT,
+    [SLP_LEAVE_PROPOSE] = SLP_BIT(SLP_LEAVE_PROPOSING) | OUT,
+    [SLP_LEAVE_PROPOSING] = SLP_BIT(SLP_LEAVE_NOTIFY) | OUT,
+    [SLP_LEAVE_NOTIFY] = SLP_BIT(SLP_LEAVE_NOTIFYING) | OUT,
+    [SLP_LEAVE_NOTIFYING] = SLP_BIT(SLP_LEAVE_RESIGN) | SLP_BIT(SLP_LEAVE_GO) | OUT,
+    [SLP_LEAVE_RESIGN] = SLP_BIT(SLP_LEAVE_RESIGNING) | OUT,
+    [SLP_LEAVE_RESIGNING] = SLP_BIT(SLP_LEAVE_GO) | OUT,
+    [SLP_LEAVE_GO] = SLP_BIT(SLP_LEAVE_GOING) | OUT,
     [SLP_LEAVE_GOING] = OUT,
     [SLP_LEAVE_LEFT] = 0,
     [SLP_LEAVE_UNDONE] = 0,
 };
 
-static void move(slp_fleet *f, slp_leave_phase to) {
-  SLP_CHECK(allowed[f->leave.phase] & BIT(to));
-  f->leave.phase = to;
-}
+static void move(slp_fleet *f, slp_leave_phase to) { SLP_MOVE(allowed, f->leave.phase, to); }
 
 /* Moves to a phase; its work is done by the next call of slp_leave_step. */
 static void next(slp_fleet *f, slp_leave_phase phase) {

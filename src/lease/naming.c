@@ -1,29 +1,24 @@
 /* naming.c - the list of positions that the user wants to be saved (naming.h). */
 #include "lease/naming.h"
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_NAMING_WAITS] = BIT(SLP_NAMING_SENT),
-    [SLP_NAMING_SENT] = BIT(SLP_NAMING_WAITS) | BIT(SLP_NAMING_OVER),
+#include "base/states.h"
+
+static const slp_set allowed[] = {
+    [SLP_NAMING_WAITS] = SLP_BIT(SLP_NAMING_SENT),
+    [SLP_NAMING_SENT] = SLP_BIT(SLP_NAMING_WAITS) | SLP_BIT(SLP_NAMING_OVER),
     [SLP_NAMING_OVER] = 0,
 };
 
 static slp_naming *naming_of(slp_list *it) { return SLP_OWNER(it, slp_naming, link); }
 
-static void move(slp_naming *n, slp_naming_state to) {
-  SLP_CHECK(allowed[n->state] & BIT(to));
-  n->state = to;
-}
+static void move(slp_naming *n, slp_naming_state to) { SLP_MOVE(allowed, n->state, to); }
 
 int slp_namings_add(slp_list *all, slp_mem *mem, slp_str shard, slp_naming_state state, sloop_cb cb,
                     void *arg) {
   slp_naming *n = slp_zalloc(mem, sizeof *n + shard.n);
   if (!n) return SLP_ENOMEM;
-  n->state = state;
-  n->cb = cb;
-  n->arg = arg;
+  *n = (slp_naming){.state = state, .cb = cb, .arg = arg, .shard = {(const char *)(n + 1), shard.n}};
   if (shard.n) memcpy((char *)(n + 1), shard.p, shard.n);
-  n->shard = (slp_str){(const char *)(n + 1), shard.n};
   slp_list_add_last(all, &n->link);
   return 0;
 }

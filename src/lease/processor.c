@@ -3,6 +3,7 @@
  * but acknowledging them has no effect. */
 #include "lease/processor.h"
 
+#include "base/states.h"
 #include "core/progress.h"
 #include "core/start.h"
 #include "lease/context.h"
@@ -46,27 +47,23 @@ int slp_leased_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_posi
   return 0;
 }
 
-/* the states that may follow each state of slp_shard.lease.drain */
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {[SLP_DRAIN_NO] = BIT(SLP_DRAIN_STOPPED),
-                                   [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
-                                   [SLP_DRAIN_OFFERED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
-                                   [SLP_DRAIN_ASKED] = BIT(SLP_DRAIN_ASKED)};
+static const slp_set drain_allowed[] = {
+    [SLP_DRAIN_NO] = SLP_BIT(SLP_DRAIN_STOPPED),
+    [SLP_DRAIN_STOPPED] = SLP_BIT(SLP_DRAIN_OFFERED) | SLP_BIT(SLP_DRAIN_ASKED),
+    [SLP_DRAIN_OFFERED] = SLP_BIT(SLP_DRAIN_OFFERED) | SLP_BIT(SLP_DRAIN_ASKED),
+    [SLP_DRAIN_ASKED] = SLP_BIT(SLP_DRAIN_ASKED),
+};
 
-static void move_drain(slp_shard *s, slp_drain to) {
-  SLP_CHECK(allowed[s->lease.drain] & BIT(to));
-  s->lease.drain = to;
-}
+static void move_drain(slp_shard *s, slp_drain to) { SLP_MOVE(drain_allowed, s->lease.drain, to); }
 
-static const unsigned end_allowed[] = {[SLP_END_NO] = BIT(SLP_END_READ_OUT),
-                                       [SLP_END_READ_OUT] = BIT(SLP_END_TOLD),
-                                       [SLP_END_TOLD] = BIT(SLP_END_NAMED),
-                                       [SLP_END_NAMED] = 0};
+static const slp_set end_allowed[] = {
+    [SLP_END_NO] = SLP_BIT(SLP_END_READ_OUT),
+    [SLP_END_READ_OUT] = SLP_BIT(SLP_END_TOLD),
+    [SLP_END_TOLD] = SLP_BIT(SLP_END_NAMED),
+    [SLP_END_NAMED] = 0,
+};
 
-void slp_leased_move_end(slp_shard *s, slp_shard_end to) {
-  SLP_CHECK(end_allowed[s->lease.end] & BIT(to));
-  s->lease.end = to;
-}
+void slp_leased_move_end(slp_shard *s, slp_shard_end to) { SLP_MOVE(end_allowed, s->lease.end, to); }
 
 /* Stops reading the shard, and drops the records that were not handed out. Records that the user holds are
  * waited for. */

@@ -5,6 +5,7 @@
 #ifndef SLP_LEASE_SCHEMA_H
 #define SLP_LEASE_SCHEMA_H
 
+#include "base/states.h"
 #include "core/position.h"
 #include "lease/store.h"
 
@@ -348,10 +349,10 @@ struct slp_schema {
   /* 1: rows do not have the name of their stream. If rows with and without a name may exist (`form`): 1 if
    * the rows of this stream have none. */
   uint8_t unnamed;
-  uint8_t versions; /* 1: rows may say that other rules hold, so they are read before anything is written */
-  uint32_t operations; /* the operations that the layout has, as bits of slp_operation_kind */
-  /* The least number of digits of the stream's sequence numbers (slp_source.number_digits_min). Set by the
-   * code that opens the schema. */
+  uint8_t versions;   /* 1: rows may say that other rules hold, so they are read before anything is written */
+  slp_set operations; /* of slp_operation_kind: the operations that the layout has */
+  /* least number of digits of the stream's sequence numbers, as in slp_source; set by the code that opens
+   * the schema */
   unsigned number_digits_min;
   slp_spread fresh; /* how a new application spreads its leases */
   /* how a former version of this program spread the leases of a new application; zeros: it did not spread

@@ -102,9 +102,9 @@ static int copy_id(slp_str id, char out[SLP_SHARD_ID_MAX + 1]) {
  * other leases. */
 static void tell_own(slp_lease *l, slp_shut_sum *sum, slp_shut_tell tell, void *arg) {
   char shard[SLP_SHARD_ID_MAX + 1], parent[SLP_SHARD_ID_MAX + 1] = "";
-  int parked = slp_lease_in(l, SLP_LEASE_BIT(SLP_LEASE_PARKED));
+  int parked = slp_lease_in(l, SLP_BIT(SLP_LEASE_PARKED));
   int first = l->gate.parents[0] == SLP_PARENT_UNFINISHED && l->row.parents[0].n;
-  if (!parked && !slp_lease_in(l, SLP_LEASE_BIT(SLP_LEASE_WAITING))) return;
+  if (!parked && !slp_lease_in(l, SLP_BIT(SLP_LEASE_WAITING))) return;
   if (!copy_id(l->shard, shard) || (!parked && !copy_id(l->row.parents[first ? 0 : 1], parent))) return;
   if (!parked && !parent[0]) return; /* it waits for no parent: the shard will be read soon */
   slp_shut_lease one = {shard, parked ? SLOOP_SHARD_IS_PARKED : SLOOP_SHARD_WAITS_FOR_PARENT,

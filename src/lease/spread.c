@@ -2,6 +2,7 @@
  * leadership says so. If that row does not exist, the leases under the first key show it. */
 #include "lease/spread.h"
 
+#include "base/states.h"
 #include "lease/fleet_inside.h"
 
 /* after this time a failed read is tried again */
@@ -19,16 +20,13 @@ static void in(slp_fleet *f, uint64_t us) {
 
 /* The allowed changes. A worker that has joined never changes its spread, because its leases are under the
  * keys that it knows. */
-static const unsigned allowed[] = {
-    [SLP_SPREAD_UNKNOWN] = 1u << SLP_SPREAD_ASSUMED | 1u << SLP_SPREAD_KNOWN,
-    [SLP_SPREAD_ASSUMED] = 1u << SLP_SPREAD_KNOWN,
+static const slp_set allowed[] = {
+    [SLP_SPREAD_UNKNOWN] = SLP_BIT(SLP_SPREAD_ASSUMED) | SLP_BIT(SLP_SPREAD_KNOWN),
+    [SLP_SPREAD_ASSUMED] = SLP_BIT(SLP_SPREAD_KNOWN),
     [SLP_SPREAD_KNOWN] = 0,
 };
 
-static void move(slp_fleet *f, slp_spread_state to) {
-  SLP_CHECK(allowed[f->spread.state] >> to & 1);
-  f->spread.state = to;
-}
+static void move(slp_fleet *f, slp_spread_state to) { SLP_MOVE(allowed, f->spread.state, to); }
 
 static void know(slp_fleet *f, slp_spread spread) {
   move(f, SLP_SPREAD_KNOWN);

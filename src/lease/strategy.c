@@ -26,10 +26,9 @@ static void gave_up(slp_fleet *f) {
   slp_leader_assign(f, 0); /* has no effect unless this worker leads */
 }
 
-#define BIT(kind) (1u << (kind))
 const slp_strategy slp_strategy_native = {
-    .urgent = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
-    .doubtful = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
+    .urgent = SLP_BIT(SLP_OPERATION_REGISTER) | SLP_BIT(SLP_OPERATION_HEARTBEAT),
+    .doubtful = SLP_BIT(SLP_OPERATION_REGISTER) | SLP_BIT(SLP_OPERATION_HEARTBEAT),
     .members = 1,
     .proves_takes = 1,
     .frees_all = 1,

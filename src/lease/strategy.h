@@ -10,6 +10,7 @@
 #ifndef SLP_LEASE_STRATEGY_H
 #define SLP_LEASE_STRATEGY_H
 
+#include "base/states.h"
 #include "lease/members.h"
 #include "lease/outcome.h"
 
@@ -27,12 +28,12 @@ struct slp_strategy {
   void (*free)(slp_fleet *f);
 
   /* ---- the proof of life */
-  /* Operations on which the worker's life depends, as bits of slp_operation_kind. They are sent before all
-   * others, with short tries, and never held back. */
-  uint32_t urgent;
-  /* Operations, as bits. If such a write fails, the worker's access to the table is in doubt, and what it saw
-   * of other workers until then proves nothing. */
-  uint32_t doubtful;
+  /* kinds of operations on which the worker's life depends: sent before all others, with short tries, and
+   * never held back */
+  slp_set urgent;
+  /* kinds of operations: if a write of such a kind fails, what was seen of other workers until then proves
+   * nothing */
+  slp_set doubtful;
   uint8_t members; /* 1: each worker has a row, and a dead worker is evicted by a write on that row */
   /* 1: a lease that was seen free is taken only when a proof of life was answered that was sent after that */
   uint8_t proves_takes;

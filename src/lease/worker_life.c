@@ -1,24 +1,24 @@
 /* worker_life.c - the states of a worker's life. */
 #include "lease/worker_life.h"
 
+#include "base/states.h"
 #include "lease/fleet_inside.h"
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_WORKER_NEW] = BIT(SLP_WORKER_JOINING) | BIT(SLP_WORKER_OUT),
-    [SLP_WORKER_JOINING] = BIT(SLP_WORKER_RUNS) | BIT(SLP_WORKER_OUT),
-    [SLP_WORKER_RUNS] = BIT(SLP_WORKER_LEAVING) | BIT(SLP_WORKER_JOINING),
-    [SLP_WORKER_LEAVING] = BIT(SLP_WORKER_OUT),
+static const slp_set allowed[] = {
+    [SLP_WORKER_NEW] = SLP_BIT(SLP_WORKER_JOINING) | SLP_BIT(SLP_WORKER_OUT),
+    [SLP_WORKER_JOINING] = SLP_BIT(SLP_WORKER_RUNS) | SLP_BIT(SLP_WORKER_OUT),
+    [SLP_WORKER_RUNS] = SLP_BIT(SLP_WORKER_LEAVING) | SLP_BIT(SLP_WORKER_JOINING),
+    [SLP_WORKER_LEAVING] = SLP_BIT(SLP_WORKER_OUT),
     [SLP_WORKER_OUT] = 0,
 };
 
 void slp_life_init(slp_fleet *f) { f->life.leave_by_us = SLP_NEVER; }
 
 void slp_life_move(slp_fleet *f, slp_worker_state to) {
-  SLP_CHECK(allowed[f->life.state] & BIT(to));
-  /* An evicted incarnation never comes back. So the worker draws a new one when it joins again. */
-  if (f->life.state == SLP_WORKER_RUNS && to == SLP_WORKER_JOINING) f->incarnation = (slp_str){NULL, 0};
-  f->life.state = to;
+  slp_worker_state was = f->life.state;
+  SLP_MOVE(allowed, f->life.state, to);
+  /* An evicted incarnation can't come back, so a new one is drawn when the worker joins again. */
+  if (was == SLP_WORKER_RUNS && to == SLP_WORKER_JOINING) f->incarnation = (slp_str){NULL, 0};
 }
 
 int slp_worker_is(const slp_fleet *f, slp_worker_state state) { return f->life.state == state; }

@@ -36,7 +36,7 @@ static void arm(slp_writes *all) {
 }
 
 /* Returns 1 if the worker's life depends on the write, as on a heartbeat: the write is urgent. */
-static int is_beat(const slp_write *op) { return op->of->urgent >> op->i.kind & 1; }
+static int is_beat(const slp_write *op) { return slp_set_has(op->of->urgent, op->i.kind); }
 
 static uint32_t try_ms(const slp_write *op) {
   uint64_t lease_ms = op->of->lease_ms;

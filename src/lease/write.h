@@ -4,6 +4,7 @@
 #ifndef SLP_LEASE_WRITE_H
 #define SLP_LEASE_WRITE_H
 
+#include "base/states.h"
 #include "lease/absence.h"
 #include "lease/gate.h"
 #include "lease/grant.h"
@@ -18,10 +19,10 @@ typedef struct slp_writes {
   slp_host *host;
   slp_store *store;
   slp_schema *schema;
-  slp_str *name; /* the present incarnation; it signs each write, together with a serial number */
-  /* Operations on which the worker's life depends, as bits of slp_operation_kind. They are sent before all
-   * others, with short tries, and the gate never holds them back. */
-  uint32_t urgent;
+  slp_str *name; /* the present incarnation; each write is signed with it and a serial number */
+  /* kinds of operations on which the worker's life depends: sent before all others, with short tries, and
+   * never held back by the gate */
+  slp_set urgent;
   uint32_t lease_ms;
   /* absences of this process (absence.h); NULL for a writer that never acts on the silence of other
    * workers */

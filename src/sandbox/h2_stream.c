@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "base/states.h"
 #include "codec/date.h"
 #include "host/http_request.h"
 
@@ -12,22 +13,19 @@
 #define FREE_BYTES (64u << 10)
 #define ANSWER_HEADERS_MAX 16
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[SLP_H2_STATES] = {
-    [SLP_H2_COMING] = BIT(SLP_H2_WHOLE) | BIT(SLP_H2_ANSWERING) | BIT(SLP_H2_OVER),
-    [SLP_H2_WHOLE] = BIT(SLP_H2_SERVING) | BIT(SLP_H2_OVER),
-    [SLP_H2_SERVING] = BIT(SLP_H2_ANSWERING) | BIT(SLP_H2_STREAMING) | BIT(SLP_H2_GONE) | BIT(SLP_H2_OVER),
-    [SLP_H2_ANSWERING] = BIT(SLP_H2_OVER),
-    [SLP_H2_STREAMING] = BIT(SLP_H2_ENDING) | BIT(SLP_H2_GONE) | BIT(SLP_H2_OVER),
-    [SLP_H2_ENDING] = BIT(SLP_H2_OVER),
-    [SLP_H2_GONE] = BIT(SLP_H2_OVER),
+static const slp_set allowed[SLP_H2_STATES] = {
+    [SLP_H2_COMING] = SLP_BIT(SLP_H2_WHOLE) | SLP_BIT(SLP_H2_ANSWERING) | SLP_BIT(SLP_H2_OVER),
+    [SLP_H2_WHOLE] = SLP_BIT(SLP_H2_SERVING) | SLP_BIT(SLP_H2_OVER),
+    [SLP_H2_SERVING] =
+        SLP_BIT(SLP_H2_ANSWERING) | SLP_BIT(SLP_H2_STREAMING) | SLP_BIT(SLP_H2_GONE) | SLP_BIT(SLP_H2_OVER),
+    [SLP_H2_ANSWERING] = SLP_BIT(SLP_H2_OVER),
+    [SLP_H2_STREAMING] = SLP_BIT(SLP_H2_ENDING) | SLP_BIT(SLP_H2_GONE) | SLP_BIT(SLP_H2_OVER),
+    [SLP_H2_ENDING] = SLP_BIT(SLP_H2_OVER),
+    [SLP_H2_GONE] = SLP_BIT(SLP_H2_OVER),
     [SLP_H2_OVER] = 0,
 };
 
-void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to) {
-  SLP_CHECK(allowed[st->state] & BIT(to));
-  st->state = to;
-}
+void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to) { SLP_MOVE(allowed, st->state, to); }
 
 /* ---- creating and freeing ----------------------------------------------------------------------------- */
 static size_t large(const slp_buf *b) { return b->cap > FREE_BYTES ? b->cap : 0; }

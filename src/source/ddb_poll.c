@@ -5,6 +5,7 @@
 
 #include "aws/limits.h"
 #include "base/map.h"
+#include "base/states.h"
 #include "sloop.h"
 #include "source/poll.h"
 
@@ -113,18 +114,16 @@ static void listed(slp_poll *p, slp_listing *l) {
  *
  * An iterator made for a time may still not work. The first GetRecords that uses one shows it. This need
  * not be the trial's iterator, because the trial's reader may move or leave its shard before it fetches. */
+static const slp_set times_allowed[] = {
+    [TIMES_UNTRIED] = SLP_BIT(TIMES_ASKED),
+    [TIMES_ASKED] = SLP_BIT(TIMES_UNTRIED) | SLP_BIT(TIMES_GIVEN) | SLP_BIT(TIMES_ABSENT),
+    [TIMES_GIVEN] = SLP_BIT(TIMES_SERVED) | SLP_BIT(TIMES_ABSENT),
+    [TIMES_SERVED] = 0,
+    [TIMES_ABSENT] = 0,
+};
+
 static void move_times(ddb_poll *v, times_state to) {
-#define BIT(state) (1u << (state))
-  static const unsigned allowed[] = {
-      [TIMES_UNTRIED] = BIT(TIMES_ASKED),
-      [TIMES_ASKED] = BIT(TIMES_UNTRIED) | BIT(TIMES_GIVEN) | BIT(TIMES_ABSENT),
-      [TIMES_GIVEN] = BIT(TIMES_SERVED) | BIT(TIMES_ABSENT),
-      [TIMES_SERVED] = 0,
-      [TIMES_ABSENT] = 0,
-  };
-  SLP_CHECK(allowed[v->times] & BIT(to));
-#undef BIT
-  v->times = to;
+  SLP_MOVE(times_allowed, v->times, to);
   v->poll.s.finds_seconds = to != TIMES_ABSENT;
 }
 

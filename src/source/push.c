@@ -27,6 +27,7 @@
 #include "aws/limits.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "base/states.h"
 #include "sloop.h"
 #include "source/kinesis_poll.h"
 #include "source/later.h"
@@ -131,30 +132,29 @@ struct push {
 
 static push *push_of(slp_source *s) { return SLP_OWNER(s, push, s); }
 
-#define BIT(state) (1u << (state))
+static const slp_set sub_allowed[] = {
+    [CLOSED] = SLP_BIT(WAITING),
+    [WAITING] = SLP_BIT(OPEN) | SLP_BIT(CLOSED),
+    [OPEN] = SLP_BIT(CLOSED) | SLP_BIT(ASKING),
+    [ASKING] = SLP_BIT(CLOSED),
+};
+
 static void move(sub *u, sub_state to) {
-  static const unsigned allowed[] = {
-      [CLOSED] = BIT(WAITING),
-      [WAITING] = BIT(OPEN) | BIT(CLOSED),
-      [OPEN] = BIT(CLOSED) | BIT(ASKING),
-      [ASKING] = BIT(CLOSED),
-  };
-  SLP_CHECK(allowed[u->state] & BIT(to));
+  SLP_MOVE(sub_allowed, u->state, to);
   slp_timer_clear(u->p->h, &u->timer);
-  u->state = to;
 }
+
+static const slp_set way_allowed[] = {
+    [SUBSCRIBES] = SLP_BIT(POLLS) | SLP_BIT(POLLS_ONLY),
+    [POLLS] = SLP_BIT(TRIES) | SLP_BIT(POLLS_ONLY),
+    [TRIES] = SLP_BIT(POLLS) | SLP_BIT(RETURNS) | SLP_BIT(POLLS_ONLY),
+    [RETURNS] = SLP_BIT(SUBSCRIBES) | SLP_BIT(POLLS_ONLY),
+    [POLLS_ONLY] = SLP_BIT(POLLS_ONLY),
+};
 
 /* Changes the state of the stream. s.pushes is 1 in SUBSCRIBES and 0 in all other states. */
 static void move_way(push *p, push_way to) {
-  static const unsigned allowed[] = {
-      [SUBSCRIBES] = BIT(POLLS) | BIT(POLLS_ONLY),
-      [POLLS] = BIT(TRIES) | BIT(POLLS_ONLY),
-      [TRIES] = BIT(POLLS) | BIT(RETURNS) | BIT(POLLS_ONLY),
-      [RETURNS] = BIT(SUBSCRIBES) | BIT(POLLS_ONLY),
-      [POLLS_ONLY] = BIT(POLLS_ONLY),
-  };
-  SLP_CHECK(allowed[p->way] & BIT(to));
-  p->way = to;
+  SLP_MOVE(way_allowed, p->way, to);
   p->s.pushes = to == SUBSCRIBES;
   if (to == POLLS_ONLY) {
     slp_push_trial_stop(&p->trial);

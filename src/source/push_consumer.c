@@ -2,6 +2,7 @@
  * deregisters a consumer, because other processes may read as the same consumer. */
 #include "source/push_consumer.h"
 
+#include "base/states.h"
 #include "sloop.h"
 #include "source/stream_name.h"
 
@@ -13,18 +14,16 @@
 #define REFUSALS_MAX 4u
 #define PAUSE_US 1000000u
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_FINDING_IDLE] = BIT(SLP_FINDING_ASKING),
-    [SLP_FINDING_ASKING] = BIT(SLP_FINDING_REGISTERING) | BIT(SLP_FINDING_PAUSING) | BIT(SLP_FINDING_IDLE),
-    [SLP_FINDING_REGISTERING] = BIT(SLP_FINDING_ASKING) | BIT(SLP_FINDING_PAUSING) | BIT(SLP_FINDING_IDLE),
-    [SLP_FINDING_PAUSING] = BIT(SLP_FINDING_ASKING) | BIT(SLP_FINDING_IDLE),
+static const slp_set allowed[] = {
+    [SLP_FINDING_IDLE] = SLP_BIT(SLP_FINDING_ASKING),
+    [SLP_FINDING_ASKING] =
+        SLP_BIT(SLP_FINDING_REGISTERING) | SLP_BIT(SLP_FINDING_PAUSING) | SLP_BIT(SLP_FINDING_IDLE),
+    [SLP_FINDING_REGISTERING] =
+        SLP_BIT(SLP_FINDING_ASKING) | SLP_BIT(SLP_FINDING_PAUSING) | SLP_BIT(SLP_FINDING_IDLE),
+    [SLP_FINDING_PAUSING] = SLP_BIT(SLP_FINDING_ASKING) | SLP_BIT(SLP_FINDING_IDLE),
 };
 
-static void move(slp_finding *f, slp_finding_state to) {
-  SLP_CHECK(allowed[f->state] & BIT(to));
-  f->state = to;
-}
+static void move(slp_finding *f, slp_finding_state to) { SLP_MOVE(allowed, f->state, to); }
 
 static void on_answer(slp_op *op);
 

@@ -1,23 +1,22 @@
 /* push_trial.c - opens one subscription, waits for its first event, and closes it. */
 #include "source/push_trial.h"
 
+#include "base/states.h"
 #include "sloop.h"
 
 /* The trial keeps at most this many bytes of an event. The transfer of a larger event is paused; its first
  * bytes are enough to show that events come. */
 #define EVENT_BYTES_MAX (256u * 1024)
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_TRIAL_IDLE] = BIT(SLP_TRIAL_WAITING),
-    [SLP_TRIAL_WAITING] = BIT(SLP_TRIAL_OPEN) | BIT(SLP_TRIAL_IDLE),
-    [SLP_TRIAL_OPEN] = BIT(SLP_TRIAL_IDLE),
+static const slp_set allowed[] = {
+    [SLP_TRIAL_IDLE] = SLP_BIT(SLP_TRIAL_WAITING),
+    [SLP_TRIAL_WAITING] = SLP_BIT(SLP_TRIAL_OPEN) | SLP_BIT(SLP_TRIAL_IDLE),
+    [SLP_TRIAL_OPEN] = SLP_BIT(SLP_TRIAL_IDLE),
 };
 
 static void move(slp_push_trial *t, slp_trial_state to) {
-  SLP_CHECK(allowed[t->state] & BIT(to));
+  SLP_MOVE(allowed, t->state, to);
   slp_timer_clear(t->h, &t->timer);
-  t->state = to;
 }
 
 static void finish(slp_push_trial *t, int brought) {

@@ -2,6 +2,7 @@
 #include "source/registry.h"
 
 #include "base/repeat.h"
+#include "base/states.h"
 #include "sloop.h"
 
 #include <stdio.h>
@@ -26,18 +27,15 @@ struct slp_registry {
   char remove[]; /* name of the consumer to deregister; "": none */
 };
 
-#define BIT(state) (1u << (state))
-static void move(slp_registry *c, registry_state to) {
-  static const unsigned allowed[] = {
-      [DESCRIBING] = BIT(LISTING) | BIT(OVER),
-      [LISTING] = BIT(PAUSING) | BIT(REMOVING) | BIT(OVER),
-      [PAUSING] = BIT(LISTING),
-      [REMOVING] = BIT(OVER),
-      [OVER] = 0,
-  };
-  SLP_CHECK(allowed[c->state] & BIT(to));
-  c->state = to;
-}
+static const slp_set allowed[] = {
+    [DESCRIBING] = SLP_BIT(LISTING) | SLP_BIT(OVER),
+    [LISTING] = SLP_BIT(PAUSING) | SLP_BIT(REMOVING) | SLP_BIT(OVER),
+    [PAUSING] = SLP_BIT(LISTING),
+    [REMOVING] = SLP_BIT(OVER),
+    [OVER] = 0,
+};
+
+static void move(slp_registry *c, registry_state to) { SLP_MOVE(allowed, c->state, to); }
 
 static void over(slp_registry *c, const slp_fail *fail) {
   slp_fail f = *fail;

@@ -711,7 +711,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .refused = "refused",
       .clear = "clear",
       .idle_places = 1,
-      .operations = (1u << SLP_OPERATION_RENEW) - 1,
+      .operations = SLP_BIT(SLP_OPERATION_RENEW) - 1,
       .table = table,
       .scope = scope,
       .former = former,

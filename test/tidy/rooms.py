@@ -3,7 +3,7 @@
 The rule: a file includes only its own room and rooms of lower rank; rooms of one rank never
 include each other. Only in host/: curl, threads; only there and in program/: libuv, clocks, processes. OpenSSL only in
 codec/digest.c and es256.c, printing only in cli/. In core/, lease/ and guest/ a file calls downwards by the floors that a header of theirs draws, and
-looks into its own parts of their objects only. With --objects the compiled core and aws objects are read too: what a
+looks into its own parts of their objects only. A life is a table of states of base/states.h. With --objects the compiled core and aws objects are read too: what a
 macro or a header of another hides from the text, the symbol table shows; and every file of test/unit and test/scene
 is in a program.
 """
@@ -250,6 +250,52 @@ def check_parts(files, drawing, others):
     return sorted(found)
 
 
+def tables_of(code):
+    """Arrays with rows by name that are sets of bits: (type, name, rows, line)."""
+    found = []
+    for match in re.finditer(r"^[ \t]*(?:static )?const (\w+) (\w+)\[\w*\] = \{(.*?)\};", code, re.M | re.S):
+        if re.search(r"\[\w+\]\s*=[^\[]*(?:\bSLP_BIT\(|\b1u? << )", match[3]):
+            rows = re.findall(r"\[(\w+)\]\s*=", match[3])
+            found.append((match[1], match[2], rows, code[:match.start(1)].count("\n") + 1))
+    return found
+
+
+def enums_of(code):
+    """The names of each enum; the one that only counts the others (NAME_STATES) is none of them."""
+    return [[name for name in re.findall(r"\b([A-Z]\w*)\b(?:\s*=[^,]*)?", body) if not name.endswith("_STATES")]
+            for body in re.findall(r"\benum(?: \w+)? \{(.*?)\}", code, re.S)]
+
+
+def check_states(files):
+    """A life is a table of states with one function that moves (base/states.h). files: path -> text. Finds bits and tables
+    made in another way, tables that lack a state, and states that are written past the function."""
+    found, paths = [], []
+    code = {path: strip_c(text) for path, text in files.items() if path != "base/states.h"}
+    shared = [enum for path, text in code.items() if path.endswith(".h") for enum in enums_of(text)]
+    for path, text in code.items():
+        for match in re.finditer(r"#\s*define\s+(\w*BIT|\w+\([^)]*\)\s*\(*1u? << )", text):
+            found.append(f"src/{path}:{text[:match.start()].count(chr(10)) + 1}: the bit of a state or kind is SLP_BIT of base/states.h")
+        for kind, name, rows, line in tables_of(text):
+            where = f"src/{path}:{line}: {name}"
+            moves = re.findall(rf"\bSLP_MOVE\({name}, \w+(?:->|\.)([\w.]+), ", text)
+            if kind != "slp_set" or len(moves) != 1:
+                found.append(f"{where}: a table of states is of slp_set, and one function moves by it (base/states.h)")
+            states = next((enum for enum in [*enums_of(text), *shared] if rows[0] in enum), [])
+            if set(rows) != set(states) or len(rows) != len(set(rows)):
+                odd = sorted(set(rows) ^ set(states)) or ["a state twice"]
+                found.append(f"{where} has not one row for each state: {', '.join(odd)}")
+            paths += [(path, member) for member in moves]
+        for match in re.finditer(r"SLP_CHECK\([^;\n]*\[[^;\n]*\][^;\n]*(?:SLP_BIT|<<|>>)", text):
+            number = text[:match.start()].count("\n") + 1
+            found.append(f"src/{path}:{number}: a move is checked by SLP_MOVE of base/states.h")
+    for home, member in paths:  # a member of a member is told from others in all files, another one in its own
+        for path, text in code.items() if "." in member else [(home, code[home])]:
+            for match in re.finditer(rf"->{re.escape(member)} = ", text):
+                number = text[:match.start()].count("\n") + 1
+                found.append(f"src/{path}:{number}: {member} is written past the function of its table in {home}")
+    return found
+
+
 def read_tree(src):
     """Every file of code, by its room and name."""
     files = collections.defaultdict(dict)
@@ -352,7 +398,28 @@ def self_test():
     fine = {**down, **parts, "c.c": "int slp_c(slp_all *a) { a->one.x = a->two.x; }\n"}
     into = {**down, **parts, "a.c": "void slp_a(slp_all *x, slp_b *y) { x->one.x = x->two.x + y->one.x; }\n"}
     inline = {**down, "c.h": "void slp_a(void);\nstatic inline void slp_d(void) { slp_a(); }\n"}
+    life = {"a/x.h": "typedef enum x_state { X_ONE, /* X_NOT */ X_TWO, X_STATES } x_state;\n",
+            "a/x.c": "static const slp_set allowed[] = {\n    [X_ONE] = SLP_BIT(X_TWO),\n    [X_TWO] = 0,\n};\n"
+                     "static void move(x *d, x_state to) { SLP_MOVE(allowed, d->life.state, to); }\n"}
+    other = {"a/x.h": life["a/x.h"], "a/x.c": "static const unsigned ok[] = {[X_ONE] = 1u << X_TWO, [X_TWO] = 0};\n"
+             "void f(x *d) { SLP_CHECK(ok[d->state] & 1u << X_TWO); }\n"}
+    table = "a table of states is of slp_set, and one function moves by it (base/states.h)"
+    bit = "the bit of a state or kind is SLP_BIT of base/states.h"
     for what, got, wanted in [
+            ("a life", check_states(life), []),
+            ("the one place of bits", check_states({"base/states.h": "#define SLP_BIT(value) ((slp_set)1 << (value))\n"}), []),
+            ("no table of states", check_states({"a/x.c": "static const char *const names[] = {[X_ONE] = \"a\"};\n"
+                                                 "static const slp_set kinds = SLP_BIT(X_ONE);\n"}), []),
+            ("a bit of its own", check_states({"a/x.c": "#define BIT(state) (1u << (state))\n#define TO(s) (1 << X_##s)\n"}),
+             [f"src/a/x.c:1: {bit}", f"src/a/x.c:2: {bit}"]),
+            ("a table of its own", check_states(other), [f"src/a/x.c:1: ok: {table}",
+                                                         "src/a/x.c:2: a move is checked by SLP_MOVE of base/states.h"]),
+            ("a table that nothing moves by", check_states({**life, "a/x.c": life["a/x.c"].split("static void")[0]}),
+             [f"src/a/x.c:1: allowed: {table}"]),
+            ("a state without a row", check_states({**life, "a/x.c": life["a/x.c"].replace("    [X_TWO] = 0,\n", "")}),
+             ["src/a/x.c:1: allowed has not one row for each state: X_TWO"]),
+            ("a state written elsewhere", check_states({**life, "b/y.c": "void f(x *d) { d->life.state = X_TWO; }\n"}),
+             ["src/b/y.c:1: life.state is written past the function of its table in a/x.c"]),
             ("floors", floors_of(drawing, ["a.c", "b.c", "c.c", "d.c"]), {"a.c": {1}, "b.c": {0}, "c.c": {0}}),
             ("downwards", check_floors(down, drawing), []),
             ("upwards", check_floors(up, drawing), ["c.c (floor 0) calls slp_a of a.c (floor 1)"]),
@@ -381,6 +448,8 @@ def main():
     bad = report("the checker finds what it must and nothing else", self_test())
     bad |= report("rooms, world and banned functions", check_tree(os.path.join(ROOT, "src")))
     rooms = read_tree(os.path.join(ROOT, "src"))
+    bad |= report("every table of states is one of base/states.h", check_states(
+        {f"{room}/{name}": text for room in rooms for name, text in rooms[room].items()}))
     bad |= report("no two rooms have a file of the same name", check_names(rooms))
     for room, drawing in DRAWINGS.items():
         bad |= report(f"files of {room}/ call downwards, as {drawing} draws it, and look into their own parts only",

@@ -1,10 +1,9 @@
 /* The tables of states of core: of a consumer (life.h), of the reading of a shard (reading.h), and whether a
  * shard is read at all (lineage.h). */
+#include "base/states.h"
 #include "core/core.h"
 
 #include "moves.h"
-
-#define BIT(state) (1u << (state))
 
 static slp_host host = {.in_turn = 1};
 static slp_engine engine = {.host = &host};
@@ -19,18 +18,18 @@ static int live(int from, int to) {
 
 TEST(a_consumer_that_stopped_or_failed_never_runs_again) {
   enum { STATES = SLP_LIFE_CLOSING + 1 };
-  unsigned moves[STATES] = {0}, ends = BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_FAILED);
+  unsigned moves[STATES] = {0}, ends = SLP_BIT(SLP_LIFE_STOPPING) | SLP_BIT(SLP_LIFE_FAILED);
   moves_find(moves, STATES, live);
-  for (int from = 0; from < STATES; from++) CHECK(moves[from] & BIT(SLP_LIFE_CLOSING)); /* at any time */
-  for (int from = 0; from < STATES; from++) moves[from] &= ~BIT(SLP_LIFE_CLOSING);
-  CHECK_INT(moves[SLP_LIFE_OPEN], BIT(SLP_LIFE_DESCRIBING));
-  CHECK_INT(moves[SLP_LIFE_DESCRIBING], BIT(SLP_LIFE_LISTING) | ends);
-  CHECK_INT(moves[SLP_LIFE_LISTING], BIT(SLP_LIFE_RUNNING) | ends);
+  for (int from = 0; from < STATES; from++) CHECK(moves[from] & SLP_BIT(SLP_LIFE_CLOSING)); /* at any time */
+  for (int from = 0; from < STATES; from++) moves[from] &= ~SLP_BIT(SLP_LIFE_CLOSING);
+  CHECK_INT(moves[SLP_LIFE_OPEN], SLP_BIT(SLP_LIFE_DESCRIBING));
+  CHECK_INT(moves[SLP_LIFE_DESCRIBING], SLP_BIT(SLP_LIFE_LISTING) | ends);
+  CHECK_INT(moves[SLP_LIFE_LISTING], SLP_BIT(SLP_LIFE_RUNNING) | ends);
   CHECK_INT(moves[SLP_LIFE_RUNNING], ends);
   /* A fleet that can't be used any more is told then too. */
-  CHECK_INT(moves[SLP_LIFE_STOPPING], BIT(SLP_LIFE_STOPPED) | BIT(SLP_LIFE_FAILED));
-  CHECK_INT(moves[SLP_LIFE_STOPPED], BIT(SLP_LIFE_FAILED));
-  CHECK_INT(moves[SLP_LIFE_FAILED], ends | BIT(SLP_LIFE_STOPPED));
+  CHECK_INT(moves[SLP_LIFE_STOPPING], SLP_BIT(SLP_LIFE_STOPPED) | SLP_BIT(SLP_LIFE_FAILED));
+  CHECK_INT(moves[SLP_LIFE_STOPPED], SLP_BIT(SLP_LIFE_FAILED));
+  CHECK_INT(moves[SLP_LIFE_FAILED], ends | SLP_BIT(SLP_LIFE_STOPPED));
   CHECK_INT(moves[SLP_LIFE_CLOSING], 0);
 }
 
@@ -42,11 +41,11 @@ static int read_on(int from, int to) {
 
 TEST(a_shard_ends_only_by_an_answer_or_the_listing) {
   enum { STATES = SLP_READER_GONE + 1 };
-  unsigned moves[STATES] = {0}, gone = BIT(SLP_READER_GONE), waits = BIT(SLP_READER_WAITING);
-  unsigned checks = BIT(SLP_READER_CHECKING), ended = BIT(SLP_READER_ENDED);
+  unsigned moves[STATES] = {0}, gone = SLP_BIT(SLP_READER_GONE), waits = SLP_BIT(SLP_READER_WAITING);
+  unsigned checks = SLP_BIT(SLP_READER_CHECKING), ended = SLP_BIT(SLP_READER_ENDED);
   moves_find(moves, STATES, read_on);
   CHECK_INT(moves[SLP_READER_IDLE], waits | gone);
-  CHECK_INT(moves[SLP_READER_WAITING], BIT(SLP_READER_LOCATING) | BIT(SLP_READER_FETCHING) | gone);
+  CHECK_INT(moves[SLP_READER_WAITING], SLP_BIT(SLP_READER_LOCATING) | SLP_BIT(SLP_READER_FETCHING) | gone);
   CHECK_INT(moves[SLP_READER_LOCATING], waits | checks | gone);
   CHECK_INT(moves[SLP_READER_FETCHING], waits | checks | ended | gone);
   CHECK_INT(moves[SLP_READER_CHECKING], waits | ended | gone);
@@ -62,9 +61,10 @@ static int select_it(int from, int to) {
 
 TEST(a_shard_that_was_given_up_is_never_wanted_again) {
   enum { STATES = SLP_SELECT_STOPPED + 1 };
-  unsigned moves[STATES] = {0}, wanted = BIT(SLP_SELECT_WANTED), skipped = BIT(SLP_SELECT_SKIPPED);
+  unsigned moves[STATES] = {0}, wanted = SLP_BIT(SLP_SELECT_WANTED), skipped = SLP_BIT(SLP_SELECT_SKIPPED);
   moves_find(moves, STATES, select_it);
-  CHECK_INT(moves[SLP_SELECT_WANTED], wanted | skipped | BIT(SLP_SELECT_BARRED) | BIT(SLP_SELECT_STOPPED));
+  CHECK_INT(moves[SLP_SELECT_WANTED],
+            wanted | skipped | SLP_BIT(SLP_SELECT_BARRED) | SLP_BIT(SLP_SELECT_STOPPED));
   CHECK_INT(moves[SLP_SELECT_SKIPPED], wanted | skipped);
   CHECK_INT(moves[SLP_SELECT_BARRED], 0);
   CHECK_INT(moves[SLP_SELECT_STOPPED], 0);

@@ -566,7 +566,7 @@ TEST(positions_and_verbs_that_the_table_can_not_say) {
     can_not(
         &(slp_operation){.kind = v, .shard = S("s"), .id = S("w"), .incarnation = S("b"), .position = at});
   }
-  CHECK(schema->operations & (1u << SLP_OPERATION_RENEW));
+  CHECK(slp_set_has(schema->operations, SLP_OPERATION_RENEW));
   end();
 }
 

@@ -4,7 +4,7 @@
 
 #include "moves.h"
 
-#define PROOF(proof) BIT(SLP_PROOF_##proof)
+#define PROOF(proof) SLP_BIT(SLP_PROOF_##proof)
 enum { PROOFS = SLP_PROOF_EVICTED + 1 };
 
 static slp_fleet fleet;

@@ -4,7 +4,7 @@
 
 #include "moves.h"
 
-#define ROLE(role) BIT(SLP_ROLE_##role)
+#define ROLE(role) SLP_BIT(SLP_ROLE_##role)
 enum { ROLES = SLP_ROLE_LEADS + 1 };
 
 static slp_fleet fleet;
@@ -37,7 +37,7 @@ TEST(it_is_told_once_when_a_worker_begins_to_lead_and_when_it_does_not_any_more)
   moves_find(moves, ROLES, try);
   for (int from = 0; from < ROLES; from++) {
     for (int to = 0; to < ROLES; to++) {
-      if (!(moves[from] & BIT(to))) continue;
+      if (!(moves[from] & SLP_BIT(to))) continue;
       try(from, to);
       CHECK_INT(told[0], from == SLP_ROLE_LEADS);
       CHECK_INT(told[1], to == SLP_ROLE_LEADS);

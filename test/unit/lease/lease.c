@@ -6,7 +6,7 @@
 
 #include "moves.h"
 
-#define BIT(state) SLP_LEASE_BIT(SLP_LEASE_##state)
+#define BIT(state) SLP_BIT(SLP_LEASE_##state)
 enum { STATES = SLP_LEASE_UNRELEASED + 1 };
 
 static slp_fleet fleet;
@@ -31,14 +31,14 @@ static void end(void) { slp_mem_drop(fleet.mem); }
 static unsigned into(unsigned set) {
   unsigned found = 0;
   for (int from = 0; from < STATES; from++)
-    if (!(SLP_LEASE_BIT(from) & set) && moves[from] & set) found |= SLP_LEASE_BIT(from);
+    if (!(SLP_BIT(from) & set) && moves[from] & set) found |= SLP_BIT(from);
   return found;
 }
 
 static unsigned entered(unsigned set) { /* the states of the set that are led into from outside */
   unsigned found = 0;
   for (int from = 0; from < STATES; from++)
-    if (!(SLP_LEASE_BIT(from) & set)) found |= moves[from] & set;
+    if (!(SLP_BIT(from) & set)) found |= moves[from] & set;
   return found;
 }
 
@@ -61,7 +61,7 @@ TEST(what_is_drained_is_not_read_on) {
   begin();
   unsigned given_up = BIT(DRAINING) | BIT(DRAINED) | BIT(ENDING) | BIT(CLOSING) | BIT(PARKED);
   for (int from = 0; from < STATES; from++)
-    if (SLP_LEASE_BIT(from) & given_up) CHECK_INT(moves[from] & (BIT(OWNED) | BIT(WAITING)), 0);
+    if (SLP_BIT(from) & given_up) CHECK_INT(moves[from] & (BIT(OWNED) | BIT(WAITING)), 0);
   end();
 }
 
@@ -82,7 +82,7 @@ TEST(what_belonged_to_a_state_goes_with_it) {
   begin();
   for (int from = 0; from < STATES; from++) {
     for (int to = 0; to < STATES; to++) {
-      unsigned in = SLP_LEASE_BIT(from), out = SLP_LEASE_BIT(to);
+      unsigned in = SLP_BIT(from), out = SLP_BIT(to);
       if (!(moves[from] & out)) continue;
       lease.state = (slp_lease_state)from;
       if (in & SLP_LEASE_OPEN) CHECK_INT(slp_lease_keep_kids(&lease, &kid, 1), 0);

@@ -4,7 +4,7 @@
 
 #include "moves.h"
 
-#define PHASE(phase) BIT(SLP_LEAVE_##phase)
+#define PHASE(phase) SLP_BIT(SLP_LEAVE_##phase)
 enum { PHASES = SLP_LEAVE_UNDONE + 1 };
 
 static slp_fleet fleet;
@@ -37,7 +37,7 @@ TEST(a_stop_goes_step_by_step) {
 TEST(a_limit_ends_it_from_everywhere_and_for_good) {
   moves_find(moves, PHASES, try);
   for (int from = 0; from < PHASES; from++) {
-    int under_way = from != SLP_LEAVE_NOT && !(BIT(from) & OUT);
+    int under_way = from != SLP_LEAVE_NOT && !(SLP_BIT(from) & OUT);
     CHECK_INT(moves[from] & OUT, under_way ? OUT : 0u);
   }
   CHECK_INT(moves[SLP_LEAVE_LEFT] | moves[SLP_LEAVE_UNDONE], 0);

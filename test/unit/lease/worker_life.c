@@ -3,7 +3,7 @@
 
 #include "moves.h"
 
-#define BIT(state) (1u << SLP_WORKER_##state)
+#define BIT(state) SLP_BIT(SLP_WORKER_##state)
 enum { STATES = SLP_WORKER_OUT + 1 };
 
 static slp_fleet fleet;

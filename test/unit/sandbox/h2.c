@@ -3,6 +3,7 @@
 #include "sandbox/h2_inside.h"
 
 #include "aws_fake_host.h"
+#include "base/states.h"
 #include "moves.h"
 #include "sandbox/front.h"
 #include "scarce.h"
@@ -394,7 +395,7 @@ static int try_move(int from, int to) {
 TEST(moves) {
   unsigned moves[SLP_H2_STATES] = {0};
   moves_find(moves, SLP_H2_STATES, try_move);
-#define TO(s) (1u << SLP_H2_##s)
+#define TO(s) SLP_BIT(SLP_H2_##s)
   CHECK_INT(moves[SLP_H2_COMING], TO(WHOLE) | TO(ANSWERING) | TO(OVER));
   CHECK_INT(moves[SLP_H2_WHOLE], TO(SERVING) | TO(OVER));
   CHECK_INT(moves[SLP_H2_SERVING], TO(ANSWERING) | TO(STREAMING) | TO(GONE) | TO(OVER));

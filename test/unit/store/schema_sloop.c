@@ -161,7 +161,7 @@ TEST(verbs_that_the_table_can_not_say) {
         SLP_EINVAL);
     slp_row_request_free(&d);
   }
-  CHECK(!(schema->operations & (1u << SLP_OPERATION_RENEW)));
+  CHECK(!slp_set_has(schema->operations, SLP_OPERATION_RENEW));
   end();
 }
 
