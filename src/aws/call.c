@@ -2,8 +2,9 @@
 #include "aws/call.h"
 
 #include "aws/limits.h"
-#include "base/probe.h"
 #include "aws/retry.h"
+#include "base/probe.h"
+#include "base/states.h"
 #include "sloop.h"
 
 #include <stdio.h>
@@ -14,6 +15,31 @@
 /* How often a call is repeated if the service refused the time of its signature, and the refusal was read too
  * late to say anything about the clock. */
 #define LATE_MAX 3u
+
+static const slp_set allowed[] = {
+    [SLP_CALL_IDLE] = SLP_BIT(SLP_CALL_IDLE) | SLP_BIT(SLP_CALL_SETTLING) | SLP_BIT(SLP_CALL_ENDING),
+    [SLP_CALL_SETTLING] = SLP_BIT(SLP_CALL_WAITING_SETUP) | SLP_BIT(SLP_CALL_WAITING_KEYS) |
+                          SLP_BIT(SLP_CALL_PAUSING) | SLP_BIT(SLP_CALL_SENT) | SLP_BIT(SLP_CALL_ENDING) |
+                          SLP_BIT(SLP_CALL_IDLE),
+    [SLP_CALL_WAITING_SETUP] = SLP_BIT(SLP_CALL_SETTLING) | SLP_BIT(SLP_CALL_IDLE),
+    [SLP_CALL_WAITING_KEYS] = SLP_BIT(SLP_CALL_SETTLING) | SLP_BIT(SLP_CALL_IDLE),
+    [SLP_CALL_SENT] = SLP_BIT(SLP_CALL_READING) | SLP_BIT(SLP_CALL_SETTLING) | SLP_BIT(SLP_CALL_PAUSING) |
+                      SLP_BIT(SLP_CALL_ENDING) | SLP_BIT(SLP_CALL_IDLE),
+    [SLP_CALL_READING] = SLP_BIT(SLP_CALL_IDLE) | SLP_BIT(SLP_CALL_SETTLING) | SLP_BIT(SLP_CALL_PAUSING) |
+                         SLP_BIT(SLP_CALL_ENDING),
+    [SLP_CALL_PAUSING] = SLP_BIT(SLP_CALL_SETTLING) | SLP_BIT(SLP_CALL_IDLE),
+    [SLP_CALL_ENDING] = SLP_BIT(SLP_CALL_IDLE),
+};
+
+static void move(slp_call *c, slp_call_state to) { SLP_MOVE(allowed, c->state, to); }
+
+static const slp_set keys_allowed[] = {
+    [SLP_CALL_KEYS_FIRST] = SLP_BIT(SLP_CALL_KEYS_FIRST) | SLP_BIT(SLP_CALL_KEYS_REFUSED),
+    [SLP_CALL_KEYS_REFUSED] = SLP_BIT(SLP_CALL_KEYS_FIRST) | SLP_BIT(SLP_CALL_KEYS_RENEWED),
+    [SLP_CALL_KEYS_RENEWED] = SLP_BIT(SLP_CALL_KEYS_FIRST),
+};
+
+static void move_keys(slp_call *c, slp_call_keys to) { SLP_MOVE(keys_allowed, c->keys_are, to); }
 
 static void settle(slp_call *c);
 static void on_http_done(slp_http *http);
@@ -26,7 +52,7 @@ static void on_http_more(slp_http *http) {
 static void on_event(slp_event *ev) {
   slp_call *c = SLP_OWNER(ev, slp_call, ev);
   SLP_CHECK(c->state == SLP_CALL_ENDING);
-  c->state = SLP_CALL_IDLE;
+  move(c, SLP_CALL_IDLE);
   c->on_done(c);
 }
 
@@ -83,7 +109,7 @@ void slp_call_free(slp_call *c) {
 /* Calls on_done in a later turn: the caller of slp_call_send, which may be on the stack, must not see the
  * call end. */
 static void end_later(slp_call *c) {
-  c->state = SLP_CALL_ENDING;
+  move(c, SLP_CALL_ENDING);
   done_with_secrets(c);
   slp_post(c->aws->h, &c->ev);
 }
@@ -207,7 +233,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
   if (!c->free_try) c->tries++;
   c->free_try = 0;
   c->turn_us = 0;
-  c->state = SLP_CALL_SENT;
+  move(c, SLP_CALL_SENT);
   aws->stats.calls += is_of_reading(c);
   aws->stats.bytes_out += c->body.n;
   slp_http_send(aws->h, &c->http);
@@ -251,7 +277,7 @@ static int waits_for_turn(slp_call *c) {
   if (c->turn_us <= slp_now_us(h)) return 0;
   /* if there is no memory for the timer, the call is sent at once */
   if (slp_timer_set(h, &c->timer, c->turn_us)) return 0;
-  c->state = SLP_CALL_PAUSING;
+  move(c, SLP_CALL_PAUSING);
   return 1;
 }
 
@@ -261,10 +287,10 @@ static void settle(slp_call *c) {
   slp_fail f;
   uint64_t serial = 0;
   slp_fail_clear(&f);
-  c->state = SLP_CALL_SETTLING;
+  move(c, SLP_CALL_SETTLING);
   int r = slp_aws_endpoint(aws, c->svc, &c->wait, &f);
   if (r == SLP_MORE) {
-    c->state = SLP_CALL_WAITING_SETUP;
+    move(c, SLP_CALL_WAITING_SETUP);
     return;
   }
   if (r) {
@@ -279,7 +305,7 @@ static void settle(slp_call *c) {
   }
   switch (slp_creds_get(aws->creds, slp_aws_now_ms(aws), &keys, &serial, &f)) {
     case SLP_CREDS_WAIT:
-      c->state = SLP_CALL_WAITING_KEYS;
+      move(c, SLP_CALL_WAITING_KEYS);
       slp_creds_await(aws->creds, &c->wait);
       return;
     case SLP_CREDS_FAILED:
@@ -289,12 +315,12 @@ static void settle(slp_call *c) {
     case SLP_CREDS_READY: break;
   }
   aws->stats.creds_refreshes = slp_creds_refreshes(aws->creds);
-  if (c->keys_tried == 1 && serial == c->serial) {
+  if (c->keys_are == SLP_CALL_KEYS_REFUSED && serial == c->serial) {
     tell_why_no_new_keys(c);
     end_later(c); /* c->fail still has the refusal: the keys fetched anew are the ones that were refused */
     return;
   }
-  if (c->keys_tried == 1) c->keys_tried = 2;
+  if (c->keys_are == SLP_CALL_KEYS_REFUSED) move_keys(c, SLP_CALL_KEYS_RENEWED);
   c->serial = serial;
   slp_fail_clear(&c->fail);
   send(c, &keys);
@@ -305,7 +331,8 @@ void slp_call_send(slp_call *c) {
   slp_fail_clear(&c->fail);
   c->tries = c->throttles = 0;
   c->turn_us = 0;
-  c->free_try = c->keys_tried = c->clock_fixed = c->stale_tried = c->late_tried = 0;
+  c->free_try = c->clock_fixed = c->stale_tried = c->late_tried = 0;
+  move_keys(c, SLP_CALL_KEYS_FIRST);
   settle(c);
 }
 
@@ -323,7 +350,7 @@ void slp_call_cancel(slp_call *c) {
   slp_timer_clear(c->aws->h, &c->timer);
   slp_unpost(&c->ev);
   wipe_secrets(c);
-  c->state = SLP_CALL_IDLE;
+  move(c, SLP_CALL_IDLE);
 }
 
 /* ---- the outcome of a try ------------------------------------------------------------------------------ */
@@ -351,7 +378,7 @@ static void failed(slp_call *c) {
     return;
   }
   aws->stats.retries += is_of_reading(c);
-  c->state = SLP_CALL_PAUSING;
+  move(c, SLP_CALL_PAUSING);
 }
 
 static void network_failed(slp_call *c) {
@@ -432,10 +459,10 @@ static void answer_failed(slp_call *c, int clock_fixed_before) {
     again_free(c);
     return;
   }
-  int family = !c->keys && !c->anonymous;
-  if (remedy == SLP_REMEDY_KEYS && family && !c->keys_tried && slp_creds_refused(c->aws->creds, c->serial)) {
+  int renewable = !c->keys && !c->anonymous && c->keys_are == SLP_CALL_KEYS_FIRST;
+  if (remedy == SLP_REMEDY_KEYS && renewable && slp_creds_refused(c->aws->creds, c->serial)) {
     SLP_PROBE("call: the keys were refused, and are asked for anew");
-    c->keys_tried = 1;
+    move_keys(c, SLP_CALL_KEYS_REFUSED);
     again_free(c);
     return;
   }
@@ -448,7 +475,6 @@ static void on_http_done(slp_http *http) {
   int clock_fixed_before = c->clock_fixed;
   c->clock_fixed = 0;
   c->aws->stats.bytes_in += c->into->n;
-  c->state = SLP_CALL_SETTLING;
   if (http->error)
     network_failed(c);
   else if (c->reroute && c->reroute(c))
@@ -456,7 +482,7 @@ static void on_http_done(slp_http *http) {
   else if (http->status != 200)
     answer_failed(c, clock_fixed_before);
   else {
-    c->state = SLP_CALL_READING;
+    move(c, SLP_CALL_READING);
     c->on_body(c);
   }
 }
@@ -465,7 +491,7 @@ void slp_call_good(slp_call *c) {
   SLP_CHECK(c->state == SLP_CALL_READING);
   slp_fail_clear(&c->fail);
   done_with_secrets(c);
-  c->state = SLP_CALL_IDLE;
+  move(c, SLP_CALL_IDLE);
   c->on_done(c);
 }
 

@@ -2,10 +2,20 @@
  * sends, classifies the answer, tries remedies and waits between tries. It knows no operation: the owner
  * writes the request and reads the answer. on_done ends the call.
  *
- *   IDLE -> SETTLING <-> WAITING_SETUP, WAITING_KEYS     waits for the endpoint, for the keys
- *           SETTLING -> SENT -> READING (status 200: the owner reads the body) -> on_done
- *           SENT, READING -> PAUSING (back-off) -> SETTLING
- *           any -> ENDING -> on_done, in a later turn, because slp_call_send may still be on the stack
+ *   IDLE -> SETTLING                   slp_call_send: what does the next try need?
+ *   SETTLING -> WAITING_SETUP          the endpoint; then SETTLING again
+ *   SETTLING -> WAITING_KEYS           the keys; then SETTLING again
+ *   SETTLING -> PAUSING                a place in the account's quota; then SETTLING again
+ *   SETTLING -> SENT                   nothing: the try is sent
+ *   SENT -> READING                    status 200: the owner reads the body
+ *   READING -> IDLE                    slp_call_good: on_done is called
+ *   SENT, READING -> SETTLING          after a remedy, or slp_call_again
+ *   SENT, READING -> PAUSING           the try failed, and another one follows after a back-off
+ *   IDLE -> ENDING                     slp_call_refuse
+ *   SETTLING, SENT, READING -> ENDING  the call failed
+ *   ENDING -> IDLE                     on_done is called, in a later turn, because slp_call_send may still be
+ *                                      on the stack
+ *   any state -> IDLE                  slp_call_cancel
  *
  * A "try" is one request. A "remedy" removes the cause of a refusal, such as old keys or a wrong clock; the
  * call is then sent again at once. */
@@ -27,6 +37,13 @@ typedef enum {
   SLP_CALL_PAUSING,       /* waits for a timer: a back-off, or the account's quota */
   SLP_CALL_ENDING         /* waits for the turn in which on_done is called */
 } slp_call_state;
+
+/* What became of the keys of a call. FIRST -> REFUSED -> RENEWED; each call begins with FIRST. */
+typedef enum {
+  SLP_CALL_KEYS_FIRST,
+  SLP_CALL_KEYS_REFUSED, /* the service refused the keys, and new ones were requested */
+  SLP_CALL_KEYS_RENEWED  /* the call was sent with new keys; these are not replaced again */
+} slp_call_keys;
 
 typedef struct slp_call {
   /* The owner sets these members. The memory to which they point is borrowed until the call ends. `reroute`
@@ -94,9 +111,8 @@ typedef struct slp_call {
   int64_t signed_wall_ms; /* the machine's clock when this try was signed */
   uint64_t serial;        /* identifies the keys with which this try was signed */
   uint8_t free_try;       /* 1: the next try follows a remedy, so it is not counted */
-  /* keys_tried: 1: new keys were requested; 2: the call was sent with new keys. stale_tried: 1: the call was
-   * sent again on a new connection. Each of these remedies is tried once in a call. */
-  uint8_t keys_tried, stale_tried;
+  slp_call_keys keys_are;
+  uint8_t stale_tried; /* 1: the call was sent again on a new connection, which is tried once in a call */
   uint8_t clock_fixed; /* 1: the last answer refused the request's time, and its Date corrected the clock */
   uint8_t late_tried;  /* how many refusals of the request's time were read too late to correct the clock */
 } slp_call;

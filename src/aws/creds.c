@@ -5,6 +5,7 @@
 #include "aws/endpoint.h"
 #include "aws/limits.h"
 #include "aws/retry.h"
+#include "base/states.h"
 #include "sloop.h"
 
 #include <stdarg.h>
@@ -22,7 +23,13 @@
  * its keys at the same time would also renew them at the same time. */
 #define JITTER_PART 16
 
-typedef enum { IDLE, ASKING, ANSWERED } attempt_state;
+/* An attempt to get keys: IDLE -> ANSWERED (nobody was asked yet) -> ASKING -> ANSWERED -> ASKING the next
+ * provider ... -> IDLE. */
+typedef enum {
+  IDLE,
+  ASKING,  /* waits for the answer of chain[asking] */
+  ANSWERED /* go_on asks the next provider, or ends the attempt, in a later turn */
+} attempt_state;
 enum { KEY_ID, SECRET, TOKEN, ACCOUNT, PARTS };
 
 struct slp_creds {
@@ -64,6 +71,14 @@ struct slp_creds {
   int64_t clock_offset_ms;
   slp_fail fail; /* the outcome of the last attempt to get keys; class SLP_FINE: it succeeded */
 };
+
+static const slp_set allowed[] = {
+    [IDLE] = SLP_BIT(ANSWERED),
+    [ASKING] = SLP_BIT(ANSWERED),
+    [ANSWERED] = SLP_BIT(ASKING) | SLP_BIT(IDLE),
+};
+
+static void move(slp_creds *c, attempt_state to) { SLP_MOVE(allowed, c->attempt, to); }
 
 static void go_on(slp_event *ev);
 static void on_deadline(slp_timer *timer);
@@ -114,7 +129,7 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
  * ignores the answer, because the attempt is no longer in state ASKING. */
 static void answered(slp_creds *c, slp_keys_outcome outcome) {
   c->answer = outcome;
-  c->attempt = ANSWERED;
+  move(c, ANSWERED);
   slp_timer_clear(c->h, &c->deadline);
   slp_post(c->h, &c->ev);
 }
@@ -202,7 +217,7 @@ static void on_deadline(slp_timer *timer) {
 /* ---- the attempt --------------------------------------------------------------------------------------- */
 static void begin(slp_creds *c, int fresh) {
   if (c->attempt != IDLE) return;
-  c->attempt = ANSWERED;
+  move(c, ANSWERED);
   c->answer = SLP_KEYS_NOTHING;
   /* go_on adds 1 before it asks; SIZE_MAX + 1 is 0, the first provider */
   c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1;
@@ -273,7 +288,7 @@ static void go_on(slp_event *ev) {
   int last = c->asking + 1 == c->chain_n || (c->settled != SIZE_MAX && c->asking == c->settled);
   if (c->answer == SLP_KEYS_NOTHING && !last) {
     c->asking++;
-    c->attempt = ASKING;
+    move(c, ASKING);
     uint64_t at = slp_after_us(slp_now_us(c->h), (uint64_t)patience_ms(c) * 1000);
     if (slp_timer_set(c->h, &c->deadline, at)) {
       answered(c, SLP_KEYS_STARVED);
@@ -288,7 +303,7 @@ static void go_on(slp_event *ev) {
              (long long)(early_ms(c) - c->next_expires_ms) / 1000);
     c->answer = SLP_KEYS_BROKEN;
   }
-  c->attempt = IDLE;
+  move(c, IDLE);
   c->fetched_us = slp_now_us(c->h);
   if (c->answer == SLP_KEYS_FOUND)
     take_keys(c);

@@ -12,6 +12,7 @@
 #include "aws/call.h"
 #include "aws/limits.h"
 #include "aws/json_members.h"
+#include "base/states.h"
 #include "codec/eventstream.h"
 #include "sloop.h"
 
@@ -50,6 +51,14 @@ typedef struct subscription {
   slp_event step;
   slp_timer silence;
 } subscription;
+
+static const slp_set allowed[] = {
+    [ASKED] = SLP_BIT(READING),
+    [READING] = SLP_BIT(PARSING),
+    [PARSING] = SLP_BIT(READING),
+};
+
+static void move(subscription *u, sub_state to) { SLP_MOVE(allowed, u->state, to); }
 
 static subscription *sub_of(slp_call *c) { return SLP_OWNER(c, subscription, call); }
 
@@ -200,7 +209,7 @@ static int parse(subscription *u) {
 }
 
 static void hand_out(subscription *u) {
-  u->state = READING;
+  move(u, READING);
   u->page = NULL;
   u->op->pending = u->in.n > 0;
   u->handed = 1;
@@ -231,7 +240,7 @@ static int message(subscription *u, const slp_event_message *m) {
     return 0;
   }
   u->op->event_us = made_us(u);
-  u->state = PARSING;
+  move(u, PARSING);
   slp_page_reader_begin(u->reader, u->page, SLP_FORM_JSON);
   if (parse(u)) hand_out(u);
   return 0;
@@ -291,7 +300,7 @@ static void on_silence(slp_timer *timer) {
 
 static void opened(subscription *u) {
   if (u->state != ASKED) return;
-  u->state = READING;
+  move(u, READING);
   u->op->opened = 1;
   u->op->op.date_ms = u->call.http.date_ms;
   u->op->op.sent_us = u->call.http.sent_us;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/states.h"
 #include "cli/decode_snappy.h"
 #include "cli/decode_zstd.h"
 #include "codec/crc32.h"
@@ -44,6 +45,15 @@ struct slp_avro_file {
   uint8_t in_value; /* 1: part of a datum is written */
   uint8_t wrote;    /* 1: a datum was written, so the next datum needs a newline before it */
 };
+
+static const slp_set allowed[] = {
+    [HEAD] = SLP_BIT(BLOCK),
+    [BLOCK] = SLP_BIT(UNPACKS) | SLP_BIT(DATA),
+    [UNPACKS] = SLP_BIT(DATA),
+    [DATA] = SLP_BIT(BLOCK),
+};
+
+static void move(slp_avro_file *f, file_state to) { SLP_MOVE(allowed, f->state, to); }
 
 int slp_avro_file_begins(slp_str in) { return slp_begins_with(in, magic, MAGIC); }
 
@@ -182,13 +192,15 @@ static int begin_block(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]
     return cut_short(why);
   f->at += SYNC;
   f->left = (uint64_t)n;
-  f->state = DATA;
-  if (!f->codec.open) return 0;
+  if (!f->codec.open) {
+    move(f, DATA);
+    return 0;
+  }
   slp_buf_free(&f->block);
   slp_buf_init(&f->block, f->mem, room_left(f, ret));
   f->packed = f->codec.open(f->mem, f->data, NULL);
   if (!f->packed) return SLP_ENOMEM;
-  f->state = UNPACKS;
+  move(f, UNPACKS);
   return 0;
 }
 
@@ -204,14 +216,14 @@ static int unpack(slp_avro_file *f, char why[SLP_DECODER_WHY]) {
   close_packed(f);
   f->unpacked += f->block.n;
   f->data = slp_buf_str(&f->block);
-  f->state = DATA;
+  move(f, DATA);
   return 1;
 }
 
 /* Writes the next slice of a datum. After the last datum the block ends. */
 static int write_some(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   if (!f->in_value && !f->left) {
-    f->state = BLOCK;
+    move(f, BLOCK);
     return f->value.at == f->data.n ? 1 : cut_short(why);
   }
   if (!f->in_value) {
@@ -232,7 +244,7 @@ static int advance(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   switch (f->state) {
     case HEAD:
       r = read_head(f, why);
-      f->state = BLOCK;
+      move(f, BLOCK);
       return r ? r : 1;
     case BLOCK:
       if (f->at == f->in.n) return 0;

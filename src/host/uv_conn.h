@@ -1,14 +1,36 @@
 /* uv_conn.h - a connection of the HTTP server, for the two files that serve it: uv_listen.c speaks HTTP/1.1,
- * uv_raw.c hands the bytes to the listener's user. A connection is freed when its socket is closed and
- * slp_conn_close was called: from then on nobody else has a pointer to it. */
+ * uv_raw.c hands the bytes to the listener's user. A connection is freed when it is CLOSED and its socket is
+ * closed: from then on nobody else has a pointer to it.
+ *
+ *   READING -> READY                             a whole request has come
+ *   READING -> WRITING                           the request can't be read, so it is refused
+ *   READING -> RAW                               the listener's preface has come
+ *   READY -> SERVING                             on_request is called
+ *   SERVING -> WRITING                           the user answers at once (slp_serve)
+ *   SERVING -> STREAMING <-> STREAM_WRITES       the user answers in pieces (slp_serve_begin)
+ *   STREAMING, STREAM_WRITES -> STREAM_ENDS      the answer has its last piece (slp_serve_end)
+ *   STREAM_ENDS -> WRITING                       the last piece is being written
+ *   WRITING -> READING                           the answer is sent, and the connection is kept
+ *   WRITING, RAW -> LINGERING, RESETTING         no other request is read
+ *   SERVING, STREAMING, STREAM_WRITES -> GONE    the peer left; the user has the request until on_gone
+ *   RAW -> RAW_GONE                              the peer left; the user has the connection until on_gone
+ *   any state -> CLOSED */
 #ifndef SLP_HOST_UV_CONN_H
 #define SLP_HOST_UV_CONN_H
 
+#include "base/states.h"
 #include "host/http_request.h"
 #include "host/uv_host.h"
 
 /* Reading stops when more bytes than this wait behind the request that is being served. */
 #define SLP_CONN_AHEAD_MAX (64u << 10)
+
+/* LISTENS -> CLOSES -> CLOSED. A listener that does not tell its user is freed instead of CLOSED. */
+typedef enum {
+  SLP_LISTENER_LISTENS,
+  SLP_LISTENER_CLOSES, /* its socket or a connection is not closed yet */
+  SLP_LISTENER_CLOSED  /* on_closed is called in a later turn */
+} slp_listener_state;
 
 typedef struct slp_uv_listener {
   uv_tcp_t tcp;
@@ -17,9 +39,10 @@ typedef struct slp_uv_listener {
   slp_list link;
   slp_list conns;
   size_t open_n; /* handles not closed yet: the connections and the listening one */
+  slp_listener_state state;
   slp_event closed;
-  uint8_t closing, silent; /* silent: 1: the host is closing, so the user is not told */
-  uint8_t accept_pending;  /* 1: a connection was not accepted, because there was no memory */
+  uint8_t silent;         /* 1: the host is closing, so the user is not told */
+  uint8_t accept_pending; /* 1: a connection was not accepted, because there was no memory */
 } slp_uv_listener;
 
 typedef enum {
@@ -33,7 +56,8 @@ typedef enum {
   SLP_CONN_RAW,           /* a raw connection: its bytes go to the listener's user */
   SLP_CONN_LINGERING,     /* closes once the peer has read everything, see slp_conn_linger */
   SLP_CONN_RESETTING,     /* resets once the kernel has sent everything, see slp_conn_reset_later */
-  SLP_CONN_GONE,          /* the peer left while the user had a request, or the raw connection */
+  SLP_CONN_GONE,          /* the peer left while the user had a request */
+  SLP_CONN_RAW_GONE,      /* the peer left while the user had the raw connection */
   SLP_CONN_CLOSED         /* the connection is freed when its socket is closed */
 } slp_conn_state;
 
@@ -58,10 +82,9 @@ typedef struct slp_conn {
   uv_buf_t out[2];
   uv_write_t write;
   uv_shutdown_t shutdown;
-  uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
+  uint8_t continued, reading, eof, close_after, cut, tcp_closed;
   uint8_t refused; /* 1: the request would take more memory than requests_bytes_max allows */
   uint8_t asked;   /* 1: a request was read on this connection, so it can no longer begin with the preface */
-  uint8_t is_raw;  /* 1: the connection began with the preface, whatever its state is now */
   uint8_t wrote;   /* of a raw connection: 1: all bytes were sent, and on_written must be called in a turn */
   uint8_t deaf;    /* of a raw connection: 1: the user has turned reading off (slp_raw_read) */
 } slp_conn;

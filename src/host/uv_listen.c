@@ -23,11 +23,48 @@
 static void conn_next(slp_conn *c);
 static void stream_write(slp_conn *c);
 
+static const slp_set conn_allowed[] = {
+    [SLP_CONN_READING] = SLP_BIT(SLP_CONN_READY) | SLP_BIT(SLP_CONN_WRITING) | SLP_BIT(SLP_CONN_RAW) |
+                         SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_READY] = SLP_BIT(SLP_CONN_SERVING) | SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_SERVING] = SLP_BIT(SLP_CONN_STREAMING) | SLP_BIT(SLP_CONN_WRITING) | SLP_BIT(SLP_CONN_GONE) |
+                         SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_STREAMING] = SLP_BIT(SLP_CONN_STREAM_WRITES) | SLP_BIT(SLP_CONN_STREAM_ENDS) |
+                           SLP_BIT(SLP_CONN_GONE) | SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_STREAM_WRITES] = SLP_BIT(SLP_CONN_STREAMING) | SLP_BIT(SLP_CONN_STREAM_ENDS) |
+                               SLP_BIT(SLP_CONN_GONE) | SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_STREAM_ENDS] = SLP_BIT(SLP_CONN_WRITING) | SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_WRITING] = SLP_BIT(SLP_CONN_READING) | SLP_BIT(SLP_CONN_LINGERING) |
+                         SLP_BIT(SLP_CONN_RESETTING) | SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_RAW] = SLP_BIT(SLP_CONN_LINGERING) | SLP_BIT(SLP_CONN_RESETTING) | SLP_BIT(SLP_CONN_RAW_GONE) |
+                     SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_LINGERING] = SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_RESETTING] = SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_GONE] = SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_RAW_GONE] = SLP_BIT(SLP_CONN_CLOSED),
+    [SLP_CONN_CLOSED] = 0,
+};
+
+static void move(slp_conn *c, slp_conn_state to) { SLP_MOVE(conn_allowed, c->state, to); }
+
+static const slp_set listener_allowed[] = {
+    [SLP_LISTENER_LISTENS] = SLP_BIT(SLP_LISTENER_CLOSES),
+    [SLP_LISTENER_CLOSES] = SLP_BIT(SLP_LISTENER_CLOSED),
+    [SLP_LISTENER_CLOSED] = 0,
+};
+
+static void move_listener(slp_uv_listener *li, slp_listener_state to) {
+  SLP_MOVE(listener_allowed, li->state, to);
+}
+
 /* Returns 1 if the user works on a request of the connection, or has the whole (raw) connection. */
 static int is_serving(const slp_conn *c) {
   return c->state == SLP_CONN_SERVING || c->state == SLP_CONN_STREAMING ||
          c->state == SLP_CONN_STREAM_WRITES || c->state == SLP_CONN_RAW;
 }
+
+/* Returns 1 if the peer left while the user had the connection, or a request of it. */
+static int is_gone(const slp_conn *c) { return c->state == SLP_CONN_GONE || c->state == SLP_CONN_RAW_GONE; }
 
 /* ---- closing --------------------------------------------------------------------------------- */
 static void on_listener_closed_event(slp_event *ev) {
@@ -49,6 +86,7 @@ static void listener_let_go(slp_uv_listener *li) {
     slp_uv_drop(u);
     return;
   }
+  move_listener(li, SLP_LISTENER_CLOSED);
   li->closed.run = on_listener_closed_event;
   slp_post(&u->host, &li->closed);
 }
@@ -67,7 +105,7 @@ static void conn_free(slp_conn *c) {
   slp_buf_free(&c->body);
   slp_buf_free(&c->later);
   slp_free(mem, c);
-  if (li->accept_pending && !li->closing) {
+  if (li->accept_pending && li->state == SLP_LISTENER_LISTENS) {
     li->accept_pending = 0;
     on_connection((uv_stream_t *)&li->tcp, 0);
   }
@@ -77,7 +115,7 @@ static void conn_free(slp_conn *c) {
 static void on_conn_closed(uv_handle_t *handle) {
   slp_conn *c = handle->data;
   c->tcp_closed = 1;
-  /* In SLP_CONN_GONE the user still has the request, or the raw connection: slp_conn_close will free c. */
+  /* In GONE and RAW_GONE the user still has the request or the connection: slp_conn_close will free c. */
   if (c->state == SLP_CONN_CLOSED) conn_free(c);
 }
 
@@ -85,8 +123,8 @@ static void conn_close_socket(slp_conn *c) {
   if (!uv_is_closing((uv_handle_t *)&c->tcp)) uv_close((uv_handle_t *)&c->tcp, on_conn_closed);
 }
 
-void slp_conn_close(slp_conn *c) {
-  c->state = SLP_CONN_CLOSED;
+/* Closes the socket of a connection that is CLOSED. The connection is freed when its socket is closed. */
+static void drop(slp_conn *c) {
   slp_unpost(&c->ev);
   slp_timer_clear(&c->li->u->host, &c->timer);
   if (c->tcp_closed)
@@ -95,9 +133,14 @@ void slp_conn_close(slp_conn *c) {
     conn_close_socket(c);
 }
 
+void slp_conn_close(slp_conn *c) {
+  move(c, SLP_CONN_CLOSED);
+  drop(c);
+}
+
 /* Closes with RST instead of FIN, as an overloaded or dying server does to its clients. */
 static void conn_reset(slp_conn *c) {
-  c->state = SLP_CONN_CLOSED;
+  move(c, SLP_CONN_CLOSED);
   slp_unpost(&c->ev);
   slp_timer_clear(&c->li->u->host, &c->timer);
   if (uv_tcp_close_reset(&c->tcp, on_conn_closed)) conn_close_socket(c);
@@ -106,7 +149,7 @@ static void conn_reset(slp_conn *c) {
 /* Closes the socket, because the peer is gone while the user works on its request. The user is told in a
  * turn. */
 void slp_conn_gone(slp_conn *c) {
-  c->state = SLP_CONN_GONE;
+  move(c, c->state == SLP_CONN_RAW ? SLP_CONN_RAW_GONE : SLP_CONN_GONE);
   conn_close_socket(c);
   slp_post(&c->li->u->host, &c->ev);
 }
@@ -195,7 +238,7 @@ static void on_reset_timer(slp_timer *timer) {
 }
 
 void slp_conn_reset_later(slp_conn *c) {
-  c->state = SLP_CONN_RESETTING;
+  move(c, SLP_CONN_RESETTING);
   c->timer.run = on_reset_timer;
   on_reset_timer(&c->timer);
 }
@@ -217,7 +260,7 @@ static void on_too_old(slp_timer *timer) {
   slp_conn *c = SLP_OWNER(timer, slp_conn, timer);
   if (is_serving(c))
     slp_conn_gone(c);
-  else if (c->state != SLP_CONN_GONE && c->state != SLP_CONN_CLOSED)
+  else if (!is_gone(c) && c->state != SLP_CONN_CLOSED)
     slp_conn_close(c);
 }
 
@@ -233,7 +276,7 @@ static void on_shutdown(uv_shutdown_t *rq, int status) {
  * socket with unread bytes would send a reset, which may overtake the answer. */
 void slp_conn_linger(slp_conn *c) {
   slp_host *h = &c->li->u->host;
-  c->state = SLP_CONN_LINGERING;
+  move(c, SLP_CONN_LINGERING);
   slp_buf_free(&c->in);
   c->timer.run = on_linger_end;
   c->shutdown.data = c;
@@ -255,7 +298,7 @@ static void conn_written(slp_conn *c) {
     slp_conn_linger(c);
     return;
   }
-  c->state = SLP_CONN_READING;
+  move(c, SLP_CONN_READING);
   c->continued = 0;
   slp_request_begin(&c->rq);
   if (watch(c)) {
@@ -307,7 +350,7 @@ static void trim(uv_buf_t *bufs, size_t *n, size_t gone) {
 static void conn_write(slp_conn *c, size_t cut_after) {
   uv_stream_t *stream = (uv_stream_t *)&c->tcp;
   size_t n = c->body.n ? 2 : 1, whole = c->head.n + c->body.n;
-  c->state = SLP_CONN_WRITING;
+  move(c, SLP_CONN_WRITING);
   c->out[0] = uv_buf_init(c->head.p, (unsigned)c->head.n);
   c->out[1] = uv_buf_init(c->body.p, (unsigned)c->body.n);
   if (cut_after < whole) {
@@ -357,7 +400,7 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
     slp_conn_close(c);
     return;
   }
-  if (!c->rq.keep_alive || a->close || c->li->closing) c->close_after = 1;
+  if (!c->rq.keep_alive || a->close || c->li->state != SLP_LISTENER_LISTENS) c->close_after = 1;
   slp_buf_free(&c->body);
   c->body.max = 0;
   if (a->body) slp_buf_move(&c->body, a->body);
@@ -381,14 +424,14 @@ static void stream_write(slp_conn *c) {
     return;
   }
   size_t n = c->later.n;
-  c->state = SLP_CONN_STREAMING;
+  if (c->state == SLP_CONN_STREAM_WRITES) move(c, SLP_CONN_STREAMING);
   slp_buf_free(&c->body);
   if (!n) {
     slp_post(&c->li->u->host, &c->ev); /* on_conn_event will call on_sent */
     return;
   }
   slp_buf_move(&c->body, &c->later);
-  c->state = SLP_CONN_STREAM_WRITES;
+  move(c, SLP_CONN_STREAM_WRITES);
   c->out[0] = uv_buf_init(c->body.p, (unsigned)n);
   c->write.data = c;
   int r = uv_try_write((uv_stream_t *)&c->tcp, c->out, 1);
@@ -419,7 +462,7 @@ void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *a) {
   slp_conn *c = SLP_OWNER(rq, slp_conn, served);
   if (c->state == SLP_CONN_GONE) return; /* the peer is gone, and on_gone will be called */
   SLP_CHECK(c->state == SLP_CONN_SERVING);
-  if (!c->rq.keep_alive || c->rq.version_1_0 || c->li->closing) c->close_after = 1;
+  if (!c->rq.keep_alive || c->rq.version_1_0 || c->li->state != SLP_LISTENER_LISTENS) c->close_after = 1;
   slp_buf_free(&c->later);
   slp_buf_init(&c->later, c->li->u->host.mem, UINT32_MAX);
   rq->waiting = 0;
@@ -431,7 +474,7 @@ void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *a) {
     slp_conn_gone(c);
     return;
   }
-  c->state = SLP_CONN_STREAMING;
+  move(c, SLP_CONN_STREAMING);
   stream_write(c);
 }
 
@@ -457,7 +500,7 @@ void slp_uv_serve_end(slp_served *rq) {
     slp_conn_close(c);
     return;
   }
-  c->state = SLP_CONN_STREAM_ENDS;
+  move(c, SLP_CONN_STREAM_ENDS);
   if (!writing) stream_write(c);
 }
 
@@ -493,8 +536,7 @@ static size_t body_max(const slp_conn *c) { return c->li->l->body_max ? c->li->l
 static void conn_next(slp_conn *c) {
   slp_preface preface = slp_conn_preface(c);
   if (preface == SLP_PREFACE_IS) {
-    c->state = SLP_CONN_RAW;
-    c->is_raw = 1;
+    move(c, SLP_CONN_RAW);
     slp_post(&c->li->u->host, &c->ev);
     return;
   }
@@ -519,7 +561,7 @@ static void conn_next(slp_conn *c) {
     slp_conn_close(c);
     return;
   }
-  c->state = SLP_CONN_READY;
+  move(c, SLP_CONN_READY);
   if (watch(c)) {
     slp_conn_close(c);
     return;
@@ -540,19 +582,20 @@ static void on_conn_event(slp_event *ev) {
   if (c->state == SLP_CONN_RAW) {
     slp_conn_raw_event(c);
   } else if (c->state == SLP_CONN_READY) {
-    c->state = SLP_CONN_SERVING;
+    move(c, SLP_CONN_SERVING);
     l->on_request(l, &c->served);
   } else if (c->state == SLP_CONN_STREAMING) {
     if (c->served.on_sent) c->served.on_sent(&c->served);
-  } else if (c->state == SLP_CONN_GONE && (c->is_raw || c->served.on_gone)) {
+  } else if (c->state == SLP_CONN_RAW_GONE || (c->state == SLP_CONN_GONE && c->served.on_gone)) {
+    int raw = c->state == SLP_CONN_RAW_GONE;
     /* The state is set first: the callback may close the listener or the host, and these must not touch c
      * then. */
-    c->state = SLP_CONN_CLOSED;
-    if (!c->is_raw)
+    move(c, SLP_CONN_CLOSED);
+    if (!raw)
       c->served.on_gone(&c->served);
     else if (c->raw.on_gone) /* without on_gone, the user never had the connection */
       c->raw.on_gone(&c->raw);
-    slp_conn_close(c);
+    drop(c);
   }
 }
 
@@ -653,8 +696,7 @@ static slp_conn *least_wanted(slp_uv_listener *li, int any) {
     if (c->state == SLP_CONN_READING && !news && !silent && (any || now_us - c->born_us >= GRACE_US))
       silent = c;
     if (news && !asked) asked = c;
-    if (c->state != SLP_CONN_READING && c->state != SLP_CONN_CLOSED && c->state != SLP_CONN_GONE && !oldest)
-      oldest = c;
+    if (c->state != SLP_CONN_READING && c->state != SLP_CONN_CLOSED && !is_gone(c) && !oldest) oldest = c;
   }
   return silent || !any ? silent : oldest ? oldest : asked;
 }
@@ -683,7 +725,7 @@ static void make_room(slp_uv_listener *li) {
 static void on_connection(uv_stream_t *stream, int status) {
   slp_uv_listener *li = stream->data;
   slp_mem *mem = li->u->host.mem;
-  if (status < 0 || li->closing) return;
+  if (status < 0 || li->state != SLP_LISTENER_LISTENS) return;
   slp_conn *c = SLP_NEW(mem, slp_conn);
   if (!c) {
     li->accept_pending = 1; /* libuv keeps the connection; it is accepted when another one is freed */
@@ -725,17 +767,18 @@ static void close_connections(slp_uv_listener *li) {
   while (it != &li->conns) {
     slp_conn *c = SLP_OWNER(it, slp_conn, link);
     it = it->next;
-    int is_told = (c->is_raw || c->served.on_gone) && !li->silent;
+    int is_raw = c->state == SLP_CONN_RAW || c->state == SLP_CONN_RAW_GONE;
+    int is_told = (is_raw || c->served.on_gone) && !li->silent;
     if (is_serving(c) && is_told)
       slp_conn_gone(c);
-    else if (c->state != SLP_CONN_CLOSED && !(c->state == SLP_CONN_GONE && is_told))
+    else if (c->state != SLP_CONN_CLOSED && !(is_gone(c) && is_told))
       slp_conn_close(c);
   }
   listener_let_go(li);
 }
 
 static void listener_close(slp_uv_listener *li) {
-  li->closing = 1;
+  move_listener(li, SLP_LISTENER_CLOSES);
   uv_close((uv_handle_t *)&li->tcp, on_listening_closed);
   close_connections(li);
 }
@@ -789,7 +832,7 @@ int slp_uv_listen(slp_host *h, slp_listener *l, const char *address, uint16_t po
 
 void slp_uv_listen_close(slp_listener *l) {
   slp_uv_listener *li = l->impl;
-  if (!li || li->closing) return;
+  if (!li || li->state != SLP_LISTENER_LISTENS) return;
   l->impl = NULL;
   listener_close(li);
 }
@@ -800,11 +843,11 @@ void slp_uv_listen_close_all(slp_uv_host *u) {
     slp_uv_listener *li = SLP_OWNER(it, slp_uv_listener, link);
     it = it->next;
     li->silent = 1;
-    if (!li->closing) {
+    if (li->state == SLP_LISTENER_LISTENS) {
       li->l->impl = NULL;
       listener_close(li);
       /* all handles are closed and the event li->closed is posted: it is taken back by freeing li */
-    } else if (li->open_n == 0) {
+    } else if (li->state == SLP_LISTENER_CLOSED) {
       slp_list_remove(&li->link);
       slp_free(u->host.mem, li);
       slp_uv_drop(u);

@@ -1,6 +1,6 @@
 /* uv_raw.c - connections that began with the listener's preface. Their bytes go to the listener's user, who
- * also writes to them. While the user has such a connection its state is SLP_CONN_RAW, or SLP_CONN_GONE until
- * on_gone has run. The user's callbacks are called only from slp_conn_raw_event, in a turn. */
+ * also writes to them. While the user has such a connection its state is SLP_CONN_RAW, or SLP_CONN_RAW_GONE
+ * until on_gone has run. The user's callbacks are called only from slp_conn_raw_event, in a turn. */
 #include "host/uv_conn.h"
 
 slp_preface slp_conn_preface(const slp_conn *c) {
@@ -95,10 +95,10 @@ int slp_uv_raw_has_room(slp_raw *raw, size_t more) {
 
 void slp_uv_raw_close(slp_raw *raw, slp_raw_end how) {
   slp_conn *c = SLP_OWNER(raw, slp_conn, raw);
-  SLP_CHECK(c->state == SLP_CONN_RAW || c->state == SLP_CONN_GONE);
+  SLP_CHECK(c->state == SLP_CONN_RAW || c->state == SLP_CONN_RAW_GONE);
   raw->held = 0;
   c->deaf = 0;
-  if (c->state == SLP_CONN_GONE || how == SLP_RAW_NOW)
+  if (c->state == SLP_CONN_RAW_GONE || how == SLP_RAW_NOW)
     slp_conn_close(c);
   else if (how == SLP_RAW_LINGER)
     slp_conn_linger(c);

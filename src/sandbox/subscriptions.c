@@ -1,12 +1,17 @@
 /* subscriptions.c - SubscribeToShard: subscriptions, the events that are due, and how subscriptions end. The
  * rules are from the Amazon Kinesis Data Streams API Reference, page "SubscribeToShard".
  *
- * A subscription is OPEN until it is ENDED: after five minutes, at the end of the shard, or by an exception,
- * which is sent from LAST_WORD. A fault makes it CUT or SILENT. slp_push_more writes the events that are due.
+ *   OPEN -> ENDED                 after five minutes, or at the end of the shard
+ *   OPEN -> LAST_WORD -> ENDED    by an exception, which is sent first
+ *   OPEN -> SILENT, ENDED, CUT    by a fault
+ *   ENDED -> CUT                  by a fault that cuts the last event
+ *
+ * slp_push_more writes the events that are due.
  * It must be called at the time that its last call returned, and also when something has happened to the
  * subscription ("news"). */
 #include "sandbox/model.h"
 
+#include "base/states.h"
 #include "codec/crc32.h"
 
 #include <stdio.h>
@@ -18,6 +23,14 @@
 #define CONTENT_TYPE "application/x-amz-json-1.1"
 
 typedef enum { OPEN, LAST_WORD, SILENT, ENDED, CUT } push_state;
+
+static const slp_set allowed[] = {
+    [OPEN] = SLP_BIT(LAST_WORD) | SLP_BIT(SILENT) | SLP_BIT(ENDED) | SLP_BIT(CUT),
+    [LAST_WORD] = SLP_BIT(ENDED),
+    [SILENT] = 0,
+    [ENDED] = SLP_BIT(ENDED) | SLP_BIT(CUT),
+    [CUT] = 0,
+};
 
 typedef struct seat { /* a consumer at one shard: when it last subscribed, and its open subscription */
   slp_list link;      /* links the seat into slp_box_consumer.seats of its consumer */
@@ -44,6 +57,8 @@ struct slp_box_sub {
   const char *exception, *said; /* in state LAST_WORD: name and message of the exception to send */
   slp_buf payload;
 };
+
+static void move(slp_box_sub *u, push_state to) { SLP_MOVE(allowed, u->state, to); }
 
 /* ---- messages: encoded here, and not by codec/, so that reader and writer can't share a mistake ------- */
 static void put_be32(slp_buf *b, uint64_t v) {
@@ -111,7 +126,7 @@ static void tell(slp_box_sub *u) {
 
 static void last_word(slp_box_sub *u, const char *exception, const char *said) {
   if (u->state != OPEN) return;
-  u->state = LAST_WORD;
+  move(u, LAST_WORD);
   u->exception = exception;
   u->said = said;
   tell(u);
@@ -279,10 +294,10 @@ static slp_fault_action fault_of(slp_box_sub *u, slp_box_call *c, const slp_box_
   *ret_number = f->number;
   if (action == SLP_FAULT_ERROR) {
     put_exception(u, to, f->argument, f->message);
-    u->state = ENDED;
+    move(u, ENDED);
   } else if (action == SLP_FAULT_ERROR_IN_HEADER) {
     put_error(to, f->argument, f->message);
-    u->state = ENDED;
+    move(u, ENDED);
   }
   c->fault = NULL;
   slp_box_fault_use(u->box, f);
@@ -309,8 +324,8 @@ static int write_event(slp_box_sub *u, slp_box_call *c, slp_box_shard *sh, uint6
   int r = put_event(to, type, slp_buf_str(&u->payload), fault == SLP_FAULT_BAD_CRC);
   if (r) return r;
   if (fault == SLP_FAULT_UNKNOWN_EVENT) u->counter = from;
-  if (fault == SLP_FAULT_BAD_CRC) u->state = ENDED;
-  if (ends && u->counter == end) u->state = ENDED;
+  if (fault == SLP_FAULT_BAD_CRC) move(u, ENDED);
+  if (ends && u->counter == end) move(u, ENDED);
   u->box->stats.records_out += u->counter - from;
   return to->n > before ? 0 : SLP_ENOMEM;
 }
@@ -326,8 +341,8 @@ static int event(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, slp_buf *to)
   switch (fault) {
     case SLP_FAULT_ERROR:
     case SLP_FAULT_ERROR_IN_HEADER: return slp_buf_failed(to);
-    case SLP_FAULT_SILENCE: u->state = SILENT; return 0;
-    case SLP_FAULT_DROP: u->state = CUT; return 0;
+    case SLP_FAULT_SILENCE: move(u, SILENT); return 0;
+    case SLP_FAULT_DROP: move(u, CUT); return 0;
     case SLP_FAULT_DELAY:
       u->not_before_ms = u->next_ms = now_ms + (int64_t)slp_min_u64(number, INT32_MAX);
       return 0;
@@ -337,7 +352,7 @@ static int event(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, slp_buf *to)
   if (r) return r;
   if (fault == SLP_FAULT_CUT) {
     to->n = before + (size_t)slp_min_u64(number, to->n - before);
-    u->state = CUT;
+    move(u, CUT);
   }
   if (u->seat) slp_box_window_take(&u->seat->sent, bytes, u->box->o.push_bytes_per_second);
   u->next_ms = now_ms + u->box->o.idle_event_ms;
@@ -368,10 +383,10 @@ slp_push_next slp_push_more(slp_box_sub *u, int64_t now_ms, slp_buf *to, int64_t
   slp_box_shard *sh = shard_of(u, now_ms);
   if (u->state == OPEN && !sh)
     last_word(u, "ResourceNotFoundException", "The stream or shard does not exist any more.");
-  if (u->state == OPEN && now_ms >= u->until_ms) u->state = ENDED;
+  if (u->state == OPEN && now_ms >= u->until_ms) move(u, ENDED);
   if (u->state == LAST_WORD) {
     r = put_exception(u, to, u->exception, u->said);
-    u->state = ENDED;
+    move(u, ENDED);
   }
   if (u->state == OPEN && is_due(u, sh, now_ms, ret_at_ms)) {
     r = event(u, sh, now_ms, to);
