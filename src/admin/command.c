@@ -1,8 +1,8 @@
-/* command.c - the course of an operator's command: it describes the stream, opens the table, lists the shards
- * and reads the rows. Then a function for the command's task decides from the rows what comes next. */
+/* command.c - what a command does in each state: the command describes the stream, opens the table, lists
+ * the shards and reads the rows. Then the function of the command's task decides from the rows what comes
+ * next. No task calls this file: tasks change the state by course.c. */
 #include "admin/command_inside.h"
 
-#include "base/states.h"
 #include "core/pace.h"
 
 #include <errno.h>
@@ -34,68 +34,9 @@ static void (*const begin[SLP_ADMIN_STATES])(slp_admin *a) = {
     [SLP_ADMIN_MEASURING] = measure,   [SLP_ADMIN_WRITING] = write_rows, [SLP_ADMIN_NOTIFYING] = notify,
     [SLP_ADMIN_ANSWERED] = answer};
 
-static const slp_set allowed[SLP_ADMIN_STATES] = {
-    [SLP_ADMIN_DESCRIBING] = SLP_BIT(SLP_ADMIN_PREPARING) | SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_PREPARING] =
-        SLP_BIT(SLP_ADMIN_LISTING) | SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_LISTING] = SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_READING] = SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_PREPARING) |
-                          SLP_BIT(SLP_ADMIN_LOCATING) | SLP_BIT(SLP_ADMIN_EVICTING) |
-                          SLP_BIT(SLP_ADMIN_WRITING) | SLP_BIT(SLP_ADMIN_NOTIFYING) |
-                          SLP_BIT(SLP_ADMIN_MEASURING) | SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_MEASURING] = SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_LOCATING] = SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_EVICTING) |
-                           SLP_BIT(SLP_ADMIN_WRITING) | SLP_BIT(SLP_ADMIN_NOTIFYING) |
-                           SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_EVICTING] =
-        SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_NOTIFYING) | SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_WRITING] =
-        SLP_BIT(SLP_ADMIN_READING) | SLP_BIT(SLP_ADMIN_NOTIFYING) | SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_NOTIFYING] = SLP_BIT(SLP_ADMIN_ANSWERED),
-    [SLP_ADMIN_ANSWERED] = 0,
-};
-
-/* Returns how many tables are read besides the table of leases (side tables). SURVEY and IMPORT read them,
- * because their rows may say which rules the workers follow. Other tasks read them only if workers have their
- * rows there. */
-static uint8_t count_side_tables(slp_admin *a) {
-  int copies = a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_IMPORT;
-  slp_table_spec spec;
-  uint8_t n = 0;
-  if (!copies && !slp_admin_has_clients(a)) return 0;
-  while (a->schema->side_table && a->schema->side_table(a->schema, (uint8_t)(n + 1), &spec)) n++;
-  return n;
-}
-
-/* Changes the state. In READING, first drops the rows that were read before. */
-static void enter(slp_admin *a, slp_admin_state to) {
-  SLP_MOVE(allowed, a->state, to);
-  a->tries = 0;
-  if (to != SLP_ADMIN_READING) return;
-  slp_store_rows_free(&a->beside);
-  a->side = count_side_tables(a);
-  a->part = 0;
-  slp_store_rows_free(&a->parts);
-}
-
-void slp_admin_move(slp_admin *a, slp_admin_state to) {
-  enter(a, to);
-  begin[to](a);
-}
-
 static void on_timer(slp_timer *t) {
   slp_admin *a = SLP_OWNER(t, slp_admin, timer);
   begin[a->state](a);
-}
-
-/* Runs the function of the current state again after `us`. */
-static void wait(slp_admin *a, uint64_t us) {
-  slp_timer_set_reserved(a->o.host, &a->timer, slp_after_us(slp_now_us(a->o.host), us));
-}
-
-void slp_admin_read_in(slp_admin *a, uint64_t us) {
-  enter(a, SLP_ADMIN_READING);
-  wait(a, us);
 }
 
 /* ---- the end of a command ----------------------------------------------------------------------- */
@@ -116,26 +57,7 @@ static void answer(slp_admin *a) {
   slp_post(a->o.host, &a->done_ev);
 }
 
-void slp_admin_finish(slp_admin *a) { slp_admin_move(a, SLP_ADMIN_ANSWERED); }
-
-void slp_admin_note(slp_admin *a, slp_admin_reason reason, slp_class class, int code) {
-  if (a->fail.class != SLP_FINE) return;
-  slp_fail_set(&a->fail, class, code, "%s", "");
-  a->why.reason = reason;
-}
-
-void slp_admin_failed(slp_admin *a, slp_admin_reason reason, slp_class class, int code, slp_str name) {
-  slp_admin_note(a, reason, class, code);
-  a->why.name = slp_admin_keep(a, name);
-  slp_admin_finish(a);
-}
-
-void slp_admin_no_memory(slp_admin *a) {
-  slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
-  slp_admin_finish(a);
-}
-
-/* Ends the command with a failure. The answer has the changes that were made before it. */
+/* Ends the command with a failure. The answer reports the changes that were made before the failure. */
 static void fail_with(slp_admin *a, const slp_fail *f) {
   a->fail = *f;
   if (a->state == SLP_ADMIN_READING && a->edits && a->may_have_changed)
@@ -162,22 +84,8 @@ static void again(slp_admin *a, const slp_fail *f) {
   }
   uint32_t random = (uint32_t)slp_random_below(a->o.host, 1000);
   uint64_t us = slp_pace_backoff_us(a->tries, f->class == SLP_THROTTLE, random);
-  wait(a, us);
+  slp_admin_wait(a, us);
   if (a->o.on_again && f->message[0]) a->o.on_again(a->o.arg, f, a->tries, us);
-}
-
-/* ---- memory ------------------------------------------------------------------------------------- */
-
-void *slp_admin_room(slp_admin *a, size_t bytes) {
-  void *p = slp_store_rows_get(&a->keep, bytes);
-  if (!p) a->starved = 1;
-  return p;
-}
-
-slp_str slp_admin_keep(slp_admin *a, slp_str s) {
-  char *p = slp_admin_room(a, s.n + 1);
-  if (p && s.n) memcpy(p, s.p, s.n);
-  return (slp_str){p, p ? s.n : 0};
 }
 
 /* ---- DESCRIBING --------------------------------------------------------------------------------- */
@@ -240,40 +148,8 @@ static void prepare(slp_admin *a) {
 
 /* ---- LISTING ------------------------------------------------------------------------------------ */
 
-static int by_id(const void *a, const void *b) {
-  return slp_str_cmp(((const slp_admin_shard *)a)->id, ((const slp_admin_shard *)b)->id);
-}
-
-const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id) {
-  slp_admin_shard key = {.id = id};
-  return a->shards_n && id.n ? bsearch(&key, a->shards, a->shards_n, sizeof key, by_id) : NULL;
-}
-
-static int keep_listing(slp_admin *a) {
-  size_t n = a->list.shards_n;
-  a->shards = slp_admin_room(a, (n ? n : 1) * sizeof *a->shards);
-  if (!a->shards) return SLP_ENOMEM;
-  for (size_t i = 0; i < n; i++) {
-    const slp_shard_desc *from = &a->list.shards[i];
-    slp_str ids[] = {from->id,         from->parent,   from->adjacent_parent,
-                     from->hash_start, from->hash_end, from->seq_start};
-    for (size_t k = 0; k < SLP_COUNT(ids); k++) {
-      if (ids[k].n && !(ids[k] = slp_admin_keep(a, ids[k])).p) return SLP_ENOMEM;
-    }
-    a->shards[i] = (slp_admin_shard){.id = ids[0],
-                                     .parents = {ids[1], ids[2]},
-                                     .hash_start = ids[3],
-                                     .hash_end = ids[4],
-                                     .seq_start = ids[5],
-                                     .open = from->seq_end.n == 0};
-  }
-  a->shards_n = n;
-  if (n) qsort(a->shards, n, sizeof *a->shards, by_id);
-  return 0;
-}
-
-/* Returns 1 if the command continues although the stream could not be listed: LAG can read shards that have
- * leases without a listing. a->unlisted then says why there is none. */
+/* Returns 1 if the command continues without a listing of the stream: LAG can read shards that have leases
+ * without a listing. a->unlisted then says why the listing is missing. */
 static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
   if (a->o.task != SLP_ADMIN_LAG || (!slp_class_lasts(f->class) && a->tries + 1 < TRIES_MAX)) return 0;
   char words[SLP_LAGS_WORDS];
@@ -292,7 +168,7 @@ static void listed(slp_src_req *rq) {
       slp_admin_move(a, SLP_ADMIN_READING);
     else
       again(a, &f);
-  } else if (keep_listing(a)) {
+  } else if (slp_admin_keep_listing(a)) {
     slp_admin_no_memory(a);
   } else {
     slp_admin_move(a, SLP_ADMIN_READING);
@@ -447,14 +323,6 @@ static void locate(slp_admin *a) {
   a->o.source->ops->locate(a->o.source, &a->locate);
 }
 
-void slp_admin_locate(slp_admin *a, slp_str shard) {
-  a->locate.shard = slp_admin_keep(a, shard);
-  if (a->starved)
-    slp_admin_no_memory(a);
-  else
-    slp_admin_move(a, SLP_ADMIN_LOCATING);
-}
-
 /* ---- MEASURING, EVICTING, NOTIFYING ------------------------------------------------------------- */
 
 static void measure(slp_admin *a) { slp_lags_measure(a); }
@@ -514,6 +382,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   slp_mark_canonical(&a->o.to.mark, o->source->number_digits_min);
   snprintf(a->me, sizeof a->me, "operator.%016llx", (unsigned long long)slp_random(o->host));
   a->signature = slp_str_of(a->me);
+  a->begin = begin;
   a->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
   a->absence_timer = (slp_timer){.at_us = UINT64_MAX, .run = note_absence};
   a->done_ev.run = on_done;

@@ -1,9 +1,33 @@
-/* command_inside.h - what the files of one command share. Memory "in `keep`" is freed with the command. A
- * "layout" is how the rows of a lease table are written; slp_schema implements it. "Side tables" are the
- * tables that some layouts have besides the table of leases. The "rules of the fleet" say whether KCL's
- * workers take leases for themselves or get them from a leader (guest/mode.h). "Clients" are the workers of
- * kinsumer. The "target" is the table or token that positions are copied to; a row is "in the way" if it
- * keeps a command from writing. */
+/* command_inside.h - what the files of one command share.
+ *
+ * A file calls files of its own floor and of lower floors only, and no circle of files call each other:
+ *
+ *   7  migrate.c        a survey, then an import, as one command
+ *   6  command.c        what a command does in each state; chooses the task that decides after READING
+ *   5  read_lag.c       the tasks
+ *      explain.c
+ *      release_lease.c
+ *      reset.c
+ *      read_positions.c
+ *      create_rows.c
+ *   4  list_leases.c    the task LEASES, and how LAG ends
+ *      lag_shards.c     what tasks do with the rows
+ *      edits.c
+ *      live_workers.c
+ *      layout_check.c
+ *   3  public_rows.c    structs of the public header
+ *   2  owner.c          the life of an owner
+ *      owner_watch.c
+ *   1  worker_rows.c    single rows, the stream, positions
+ *      stream_facts.c
+ *      positions.c
+ *   0  course.c         moves and ends the command, its memory
+ *      row_writes.c     its writes
+ *
+ * Memory "in `keep`" lives as long as the command. A "layout" is how the rows of a lease table are written;
+ * slp_schema implements it. "Side tables" are the tables that some layouts have in addition to the table of
+ * leases. The "rules of the fleet" say whether KCL's workers take leases for themselves or get them from a
+ * leader (guest/mode.h). "Clients" are the workers of kinsumer. */
 #ifndef SLP_ADMIN_COMMAND_INSIDE_H
 #define SLP_ADMIN_COMMAND_INSIDE_H
 
@@ -86,6 +110,22 @@ typedef struct slp_admin_load {
   uint8_t alive;
 } slp_admin_load;
 
+typedef struct slp_lag_entry { /* a shard that the command reads at its position */
+  slp_str shard;
+  slp_position position;
+  sloop_lag_t lag;
+  /* how far the shard is behind, -1: not known; when the shard was read, -1: it was not read */
+  int64_t behind_ms, at_ms;
+  const char *error; /* in `keep`; "": no error */
+  uint8_t leased;    /* 1: the shard has a lease */
+  uint8_t may_live;  /* 1: the shard's owner may live, as far as the rows show */
+} slp_lag_entry;
+
+typedef struct slp_lag_list {
+  slp_lag_entry *all; /* shards with a lease, sorted by name, then shards without a lease; in `keep` */
+  size_t n;
+} slp_lag_list;
+
 struct slp_admin {
   slp_mem *mem; /* a reference is held */
   slp_admin_opts o;
@@ -97,7 +137,8 @@ struct slp_admin {
   slp_str signature; /* the same text as `me`; the member `name` of `writes` points to it */
 
   slp_admin_state state;
-  uint32_t tries; /* how many tries of the current state's request have failed */
+  void (*const *begin)(slp_admin *a); /* what each state does: the table in command.c */
+  uint32_t tries;                     /* how many tries of the current state's request have failed */
   slp_timer timer;
   slp_event done_ev;
   slp_fail fail;
@@ -130,7 +171,8 @@ struct slp_admin {
   slp_victim *victim;
   slp_placed_list placed; /* SURVEY, IMPORT: the positions; in `keep`, or owned by the caller */
   slp_import *import;     /* what IMPORT knows of each row, in `keep`; NULL: the rows were not compared yet */
-  slp_lags *lags;         /* LAG: the shards that are read; owned; NULL: not chosen yet */
+  slp_lag_list lag;       /* LAG: the shards that are read at their positions */
+  slp_lags *lags;         /* LAG: how these are read; owned; NULL: they are not chosen yet */
   const char *unlisted; /* LAG: why there is no listing of the stream; in `keep`; NULL: there is a listing */
   /* a text that says which rows are ignored because they belong to other streams; in `keep` */
   slp_str passed;
@@ -156,8 +198,10 @@ struct slp_admin {
   size_t busy_n;
 };
 
-/* changes the state, and runs the function of the new state at once */
+/* ---- moving and ending a command, and its memory: course.c ---------------------------------------- */
+/* Changes the state, and runs the function of the new state at once. */
 void slp_admin_move(slp_admin *a, slp_admin_state to);
+void slp_admin_wait(slp_admin *a, uint64_t us);    /* runs the current state's function again after `us` */
 void slp_admin_read_in(slp_admin *a, uint64_t us); /* changes the state to READING after `us` */
 /* ends the command; on_done is called from an event */
 void slp_admin_finish(slp_admin *a);
@@ -167,12 +211,19 @@ void slp_admin_failed(slp_admin *a, slp_admin_reason reason, slp_class class, in
 void slp_admin_note(slp_admin *a, slp_admin_reason reason, slp_class class, int code);
 /* ends the command, because there is no memory */
 void slp_admin_no_memory(slp_admin *a);
-/* Returns the shard in the stream's listing; NULL: it is not listed. */
-const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
 /* slp_admin_room returns zeroed memory, slp_admin_keep a copy of `s`; both are freed with the command. NULL:
  * no memory; `starved` is then set, and the command will fail with NO_MEMORY. */
 void *slp_admin_room(slp_admin *a, size_t bytes);
 slp_str slp_admin_keep(slp_admin *a, slp_str s);
+/* Returns a copy of `s` as a string. Without memory, or if `s` is empty, returns "". */
+const char *slp_admin_text(slp_admin *a, slp_str s);
+
+/* ---- what the command knows of the stream: stream_facts.c ------------------------------------------ */
+int slp_admin_keep_listing(slp_admin *a); /* copies a->list. Returns SLP_ENOMEM if there is no memory. */
+/* Returns the shard in the stream's listing. NULL: the stream does not list it. */
+const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
+/* the present time by the clock of the stream's service; errs only into the past */
+int64_t slp_admin_service_ms(const slp_admin *a);
 
 /* Both decide whether the rows belong to another stream (layout_check.c), and return 1 if the command has
  * failed because they do. slp_admin_decides_form must be called before the snapshot is made: it decides in
@@ -205,30 +256,13 @@ static inline int slp_admin_shows(const slp_admin *a) {
 
 /* ---- how far behind shards are: read_lag.c
  * ----------------------------------------------------------------- */
-typedef struct slp_lag_entry { /* one shard that the command reads at its position */
-  slp_str shard;
-  slp_position position;
-  sloop_lag_t lag;
-  /* behind_ms: how far the shard is behind its tip; -1: not known. at_ms: when it was read; -1: it was
-   * not. */
-  int64_t behind_ms, at_ms;
-  const char *error; /* why the shard could not be read, in `keep`; "": no error */
-  uint8_t leased;    /* 1: the shard has a lease */
-  uint8_t may_live;  /* 1: the shard's owner may live, as far as the rows show */
-} slp_lag_entry;
+void slp_lags_choose(slp_admin *a);  /* lag_shards.c: fills a->lag with the shards to read */
 void slp_lags_find(slp_admin *a);    /* chooses the shards to read, and begins to read them */
 void slp_lags_measure(slp_admin *a); /* starts MEASURING */
 void slp_lags_free(slp_admin *a);
 #define SLP_LAGS_WORDS 404
 /* writes the AWS error's name and message */
 void slp_lags_words(const slp_fail *f, char out[SLP_LAGS_WORDS]);
-/* Returns shard number i of those that are read. Shards with a lease come first, sorted by name, then those
- * without. NULL: there are fewer. */
-const slp_lag_entry *slp_lags_at(const slp_admin *a, size_t i);
-
-/* Asks the service whether it knows the position `o.to` of the shard. If it does, slp_admin_reset is called
- * again. */
-void slp_admin_locate(slp_admin *a, slp_str shard);
 
 /* ---- copies of positions ------------------------------------------------------------------------------- */
 /* In live_workers.c. Returns 1 if no worker uses these rows; 0 if the command must wait and read again, or
@@ -244,12 +278,10 @@ int slp_placed_of_token(slp_admin *a, slp_str text);
 void slp_placed_fill(slp_admin *a);
 /* returns NULL if the shard is not in the list */
 slp_placed *slp_placed_find(const slp_placed_list *list, slp_str shard);
-/* returns a time that is never later than the present time of the stream's service */
-int64_t slp_admin_service_ms(const slp_admin *a);
 
-/* ---- owners, as far as the rows show: owner.c --------------------------------------------------- */
-/* Returns 1 if workers have rows in a table of their own. Only those rows show which workers live; the leases
- * show only what each owns. */
+/* ---- the row of one worker: worker_rows.c ------------------------------------------------------- */
+/* Returns 1 if workers have rows in a table of their own. Those rows show which workers live; the leases show
+ * only what each worker owns. */
 static inline int slp_admin_has_clients(const slp_admin *a) {
   return a->schema->strategy && a->schema->strategy->clients;
 }
@@ -269,20 +301,21 @@ int slp_admin_is_instance(const slp_worker_row *w, slp_str instance);
 /* Returns 1 if the time in the worker's row is too old, by this machine's clock. Needs only one read of the
  * rows. */
 int slp_admin_worker_silent(const slp_admin *a, const slp_worker_row *w);
-/* Judges the owner from one read of the rows. If its counter was seen to change, it lives, even if its time
- * is old. */
+/* Judges a client by its row. Returns SLP_OWNER_ALIVE, SLP_OWNER_SILENT, or SLP_OWNER_MISSING. */
+slp_owner_life slp_admin_client_life(const slp_admin *a, slp_str owner);
+/* Returns ID.INCARNATION, or only the id if the layout has no incarnations. */
+const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w);
+
+/* ---- owners, as far as the rows show: owner.c --------------------------------------------------- */
+/* Judges from one read of the rows. A worker with an old time is alive if its counter was seen to change. */
 slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner);
 /* Judges the owner of a lease as slp_admin_owner_life does. But if the lease's row says until when it is
  * held, and that time is over, returns SLP_OWNER_EVICTED. */
 slp_owner_life slp_admin_lease_life(const slp_admin *a, const slp_lease_row *l);
 
 /* ---- structs of the public header: public_rows.c
- * ------------------------------------------------------------ Texts are in `keep`. Without memory a text is
- * "", never NULL. */
-const char *slp_admin_text(slp_admin *a, slp_str s);
+ * ------------------------------------------------------------ Texts are made by slp_admin_text. */
 sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_position *p);
-/* Returns "id.incarnation", or only the id if the layout has no incarnations. */
-const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w);
 sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l);
 sloop_lease_state_t slp_admin_lease_state(slp_admin *a, const slp_lease_row *l);
 sloop_worker_t slp_admin_worker(slp_admin *a, const slp_worker_row *w);

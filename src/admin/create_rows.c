@@ -17,7 +17,6 @@ struct slp_import {
   /* index in `placed` of the next row to write */
   size_t write_at;
   uint32_t rounds;
-  uint8_t begun; /* 1: a write was sent */
 };
 
 /* ---- which positions a row can hold ------------------------------------------------------------------- */
@@ -177,14 +176,13 @@ const slp_import_odd *slp_import_odd_of(const slp_admin *a, size_t at) {
 }
 
 void slp_import_count(const slp_admin *a, slp_admin_why *ret) {
-  ret->wrote = a->import->begun;
   ret->made = count(a, is_made);
   ret->placed = a->placed.n;
 }
 
 int slp_import_begun(const slp_admin *a) { return a->import != NULL; }
 
-int slp_import_wrote(const slp_admin *a) { return a->import && a->import->begun; }
+int slp_import_wrote(const slp_admin *a) { return a->why.wrote; }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
@@ -218,7 +216,7 @@ static int write_one(slp_admin *a, size_t at) {
   int r = slp_admin_write(a, &i, at, written);
   if (r) return r;
   a->import->rows[at] = SLP_IMPORT_SENT;
-  a->import->begun = 1;
+  a->why.wrote = 1;
   return 0;
 }
 
@@ -246,7 +244,7 @@ void slp_import_write(slp_admin *a) {
 static void refuse(slp_admin *a) {
   a->why.left = slp_import_problems(a);
   /* not 0: rows were written before another process put these rows in the way */
-  a->why.all = a->import->begun;
+  a->why.all = a->why.wrote;
   slp_admin_failed(a, SLP_ADMIN_IN_THE_WAY, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
 }
 
@@ -292,7 +290,7 @@ void slp_admin_import(slp_admin *a) {
       slp_admin_no_memory(a);
     else if (slp_import_problems(a))
       refuse(a);
-    else if (a->import->begun && !count(a, is_to_do))
+    else if (a->why.wrote && !count(a, is_to_do))
       /* all rows were created; a worker that has started since continues from them */
       slp_admin_finish(a);
     else if (slp_admin_is_quiet(a))

@@ -56,9 +56,9 @@ static void add_lag(sloop_lease_t *to, const slp_lag_entry *e) {
 /* Adds the lags that were measured to the leases. Both lists are sorted by shard. Returns how many of the
  * measured shards have a lease. */
 static size_t add_lags(const slp_admin *a, sloop_lease_t *leases, size_t n) {
-  const slp_lag_entry *e;
   size_t at = 0, i = 0;
-  for (; (e = slp_lags_at(a, at)) != NULL && e->leased; at++) {
+  for (; at < a->lag.n && a->lag.all[at].leased; at++) {
+    const slp_lag_entry *e = &a->lag.all[at];
     while (i < n && !slp_str_is(e->shard, leases[i].shard)) i++;
     if (i < n) add_lag(&leases[i], e);
   }
@@ -84,13 +84,12 @@ static sloop_lease_t no_lease(slp_admin *a, const slp_lag_entry *e) {
 }
 
 static void add_unleased(slp_admin *a, sloop_leases_t *all, size_t from) {
-  size_t n = 0;
-  while (slp_lags_at(a, from + n)) n++;
+  size_t n = a->lag.n - from;
   sloop_lease_t *rows = slp_admin_room(a, (n + 1) * sizeof *rows);
   const sloop_lease_t **at = slp_admin_room(a, (n + 1) * sizeof(const sloop_lease_t *));
   if (!rows || !at) return;
   for (size_t i = 0; i < n; i++) {
-    rows[i] = no_lease(a, slp_lags_at(a, from + i));
+    rows[i] = no_lease(a, &a->lag.all[from + i]);
     at[i] = &rows[i];
   }
   all->unleased = at;

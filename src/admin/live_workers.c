@@ -99,7 +99,7 @@ int slp_admin_is_quiet(slp_admin *a) {
   } else if (o.alive.n) {
     a->why.owner = slp_admin_keep(a, o.alive);
     slp_admin_failed(a, o.shard.n ? SLP_ADMIN_OWNED : SLP_ADMIN_WORKS, SLP_REFUSED,
-                     slp_import_wrote(a) ? SLOOP_ELEASE : SLOOP_EOWNED, o.shard);
+                     a->why.wrote ? SLOOP_ELEASE : SLOOP_EOWNED, o.shard);
   } else if (o.wait_us != UINT64_MAX) {
     slp_admin_read_in(a, o.wait_us);
   } else {

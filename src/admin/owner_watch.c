@@ -88,7 +88,7 @@ static slp_watched *add(slp_admin *a, slp_str name) {
  * gets two periods, as it does from other clients (guest/index.c:is_left). */
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
   slp_watched *w = add(a, by_rows(a) ? l->owner : l->shard);
-  if (w && slp_admin_has_clients(a) && slp_admin_owner_life(a, l->owner) != SLP_OWNER_ALIVE)
+  if (w && slp_admin_has_clients(a) && slp_admin_client_life(a, l->owner) != SLP_OWNER_ALIVE)
     w->lease_us = (uint64_t)a->o.lease_ms * 1000 / 5 * 2;
   return w;
 }

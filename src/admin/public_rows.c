@@ -3,22 +3,6 @@
 
 #include "lease/refused.h"
 
-#include <stdio.h>
-
-const char *slp_admin_text(slp_admin *a, slp_str s) {
-  if (!s.n) return "";
-  const char *p = slp_admin_keep(a, s).p;
-  return p ? p : "";
-}
-
-const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w) {
-  if (!w->incarnation.n) return slp_admin_text(a, w->id);
-  size_t n = w->id.n + w->incarnation.n + 2;
-  char *p = slp_admin_room(a, n);
-  if (p) snprintf(p, n, "%.*s.%.*s", (int)w->id.n, w->id.p, (int)w->incarnation.n, w->incarnation.p);
-  return p ? p : "";
-}
-
 sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_position *p) {
   switch (p->kind) {
     case SLP_POSITION_NONE: break;

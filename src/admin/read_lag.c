@@ -42,10 +42,9 @@ typedef struct reading { /* the reading of one shard; an element of `places` */
 } reading;
 
 struct slp_lags {
-  slp_lag_entry *entries; /* in `keep`: the shards with a lease, sorted by name, then those without */
-  /* n: number of entries. first: the entry that is read first. begun: entries that have had their turn. out:
-   * shards that are being read now. */
-  size_t n, first, begun, out;
+  /* first: the entry of slp_admin.lag that is read first. begun: entries whose turn has come. out: shards
+   * that are being read now. */
+  size_t first, begun, out;
   uint64_t begin_us, end_us; /* no reading begins after begin_us; all of them end at end_us */
   uint64_t next_us;          /* no reading begins before this time */
   /* an error that every reading would meet, such as a call that is not allowed; no other shard is tried then.
@@ -62,83 +61,6 @@ struct slp_lags {
 static void fill(slp_admin *a);
 
 static uint64_t now_us(const slp_admin *a) { return slp_now_us(a->o.host); }
-
-/* ---- which shards -------------------------------------------------------------------------------------- */
-
-/* Returns 1 if the row of the lease's owner says how far the owner is behind. */
-static int is_told(const slp_admin *a, const slp_lease_row *l) {
-  const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
-  return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
-}
-
-/* Returns 1 if the owner of the lease may live: it has no row, or its row has no time, or the time is less
- * than a lease ago by this machine's clock. */
-static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
-  const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
-  if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
-  return !w || !w->lease_ms || w->wall_ms < 0 || a->wall_ms - w->wall_ms <= (int64_t)w->lease_ms;
-}
-
-static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
-  return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
-}
-
-/* Makes the entry of a shard. In layouts that do not store where the application began, LATEST is only a
- * default of the operator's options, so the shard then has no position. */
-static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_position *position, int leased) {
-  int latest = position->kind == SLP_POSITION_LATEST && a->schema->tells_no_start;
-  int none = position->kind == SLP_POSITION_NONE || latest;
-  return (slp_lag_entry){.shard = shard,
-                         .position = *position,
-                         .lag = none ? SLOOP_LAG_NO_POSITION : SLOOP_LAG_OUT_OF_TIME,
-                         .behind_ms = -1,
-                         .at_ms = -1,
-                         .error = "",
-                         .leased = leased != 0};
-}
-
-/* Returns 1 if an ancestor of the shard has a lease, so that the shard will be read from its beginning. Where
- * reading of any other shard without a lease will begin, only the application's workers know. */
-static int is_below_lease(const slp_admin *a, const slp_admin_shard *s) {
-  for (size_t depth = 0; s && depth <= a->shards_n; depth++) {
-    const slp_admin_shard *up = NULL;
-    for (int k = 0; k < 2; k++) {
-      if (!s->parents[k].n) continue;
-      if (slp_snapshot_lease_of(&a->snapshot, s->parents[k])) return 1;
-      if (!up) up = slp_admin_listed(a, s->parents[k]);
-    }
-    s = up;
-  }
-  return 0;
-}
-
-static void add_unleased(slp_admin *a, slp_lags *l) {
-  slp_placed_of_rows(a);
-  slp_placed_fill(a);
-  for (size_t i = 0; i < a->placed.n && !a->starved; i++) {
-    const slp_placed *p = &a->placed.all[i];
-    if (!p->filled || p->position.kind == SLP_POSITION_END) continue;
-    slp_position from = p->position;
-    if (!is_below_lease(a, slp_admin_listed(a, p->shard))) from.kind = SLP_POSITION_NONE;
-    l->entries[l->n++] = entry_of(a, p->shard, &from, 0);
-  }
-}
-
-static void find(slp_admin *a, slp_lags *l) {
-  l->entries = slp_admin_room(a, (a->snapshot.leases_n + a->shards_n + 1) * sizeof *l->entries);
-  if (!l->entries) return;
-  for (size_t i = 0; i < a->snapshot.leases_n; i++) {
-    const slp_lease_row *row = &a->snapshot.leases[i];
-    if (!is_to_be_read(a, row)) continue;
-    l->entries[l->n] = entry_of(a, row->shard, &row->position, 1);
-    l->entries[l->n++].may_live = owner_may_live(a, row) != 0;
-  }
-  if (!a->unlisted) add_unleased(a, l);
-}
-
-const slp_lag_entry *slp_lags_at(const slp_admin *a, size_t i) {
-  return a->lags && i < a->lags->n ? &a->lags->entries[i] : NULL;
-}
 
 /* ---- one shard ----------------------------------------------------------------------------------------- */
 
@@ -454,9 +376,10 @@ static reading *free_place(slp_lags *l) {
 }
 
 /* Returns the next shard to read; leaves out shards without a position. NULL: there are no more. */
-static slp_lag_entry *next_entry(slp_lags *l) {
-  while (l->begun < l->n) {
-    slp_lag_entry *e = &l->entries[(l->first + l->begun++) % l->n];
+static slp_lag_entry *next_entry(slp_admin *a) {
+  slp_lags *l = a->lags;
+  while (l->begun < a->lag.n) {
+    slp_lag_entry *e = &a->lag.all[(l->first + l->begun++) % a->lag.n];
     if (e->lag != SLOOP_LAG_NO_POSITION) return e;
   }
   return NULL;
@@ -469,11 +392,11 @@ static void begin(slp_admin *a, reading *r, slp_lag_entry *e) {
   locate(r);
 }
 
-static void fail_the_rest(slp_lags *l) {
+static void fail_the_rest(slp_admin *a) {
   slp_lag_entry *e;
-  while ((e = next_entry(l))) {
+  while ((e = next_entry(a))) {
     e->lag = SLOOP_LAG_FAILED;
-    e->error = l->for_all;
+    e->error = a->lags->for_all;
   }
 }
 
@@ -487,18 +410,18 @@ static void fill(slp_admin *a) {
   slp_lags *l = a->lags;
   uint64_t now = now_us(a);
   reading *r;
-  if (l->for_all) fail_the_rest(l);
-  while (l->begun < l->n && now < l->begin_us && (r = free_place(l))) {
+  if (l->for_all) fail_the_rest(a);
+  while (l->begun < a->lag.n && now < l->begin_us && (r = free_place(l))) {
     if (now < l->next_us) {
       slp_timer_set_reserved(a->o.host, &l->pace, l->next_us);
       return;
     }
-    slp_lag_entry *e = next_entry(l);
+    slp_lag_entry *e = next_entry(a);
     if (!e) break;
     l->next_us = slp_max_u64(l->next_us, now) + BEGIN_GAP_US;
     begin(a, r, e);
   }
-  if (!l->out && (l->begun == l->n || now >= l->begin_us)) finish(a);
+  if (!l->out && (l->begun == a->lag.n || now >= l->begin_us)) finish(a);
 }
 
 static void on_pace(slp_timer *t) { fill(SLP_OWNER(t, slp_lags, pace)->places[0].admin); }
@@ -519,7 +442,7 @@ void slp_lags_measure(slp_admin *a) {
   l->begin_us = slp_after_us(now, limit_us / 100 * BEGIN_PERCENT);
   l->end_us = slp_after_us(now, limit_us);
   l->next_us = now;
-  l->first = l->n ? (size_t)slp_random_below(a->o.host, l->n) : 0;
+  l->first = a->lag.n ? (size_t)slp_random_below(a->o.host, a->lag.n) : 0;
   slp_timer_set_reserved(a->o.host, &l->end, l->end_us);
   fill(a);
 }
@@ -537,10 +460,10 @@ void slp_lags_find(slp_admin *a) {
     slp_admin_no_memory(a);
     return;
   }
-  find(a, l);
+  slp_lags_choose(a);
   if (a->starved)
     slp_admin_no_memory(a);
-  else if (l->n)
+  else if (a->lag.n)
     slp_admin_move(a, SLP_ADMIN_MEASURING);
   else
     slp_admin_leases(a);

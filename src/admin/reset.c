@@ -27,13 +27,6 @@ static int is_past(const slp_admin *a, slp_str shard) {
   return s && !s->open && s->has_children && !s->lacks_leases;
 }
 
-/* Uses the clock of the stream's service. This machine's clock may be ahead of it, and records that arrive in
- * between would then be left out. */
-int64_t slp_admin_service_ms(const slp_admin *a) {
-  int64_t ms = slp_svctime_low_ms(&a->service, slp_now_us(a->o.host));
-  return ms > 0 ? ms : a->wall_ms;
-}
-
 static slp_position place_of(const slp_admin *a, slp_str shard) {
   if (a->o.to.kind != SLP_POSITION_LATEST) return a->o.to;
   if (is_past(a, shard)) return (slp_position){.kind = SLP_POSITION_END};
@@ -79,6 +72,15 @@ static int is_number(const slp_position *p) {
   return p->kind == SLP_POSITION_AT || p->kind == SLP_POSITION_AFTER;
 }
 
+/* Starts LOCATING. When the service knows the position, slp_admin_reset is called again. */
+static void locate(slp_admin *a, slp_str shard) {
+  a->locate.shard = slp_admin_keep(a, shard);
+  if (a->starved)
+    slp_admin_no_memory(a);
+  else
+    slp_admin_move(a, SLP_ADMIN_LOCATING);
+}
+
 static void reset_one(slp_admin *a) {
   slp_str name = a->o.name;
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, name);
@@ -94,7 +96,7 @@ static void reset_one(slp_admin *a) {
   }
   if (is_number(&a->o.to) && !a->located) {
     /* if the service does not know a position, every worker that reads the shard would fail later */
-    slp_admin_locate(a, name);
+    locate(a, name);
     return;
   }
   if (slp_edits_begin(a, 1, a->o.force)) {
