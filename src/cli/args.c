@@ -6,351 +6,8 @@
 
 #include <stdio.h>
 
-#include "base/num.h"
 #include "cli/config.h"
-#include "cli/knobs.h"
-#include "cli/log_filter.h"
 #include "cli/nearest.h"
-
-/* ---- values --------------------------------------------------------------------------------- */
-
-static int wrong(const slp_option *o, const char *value, const char *need, char why[200]) {
-  char name[40];
-  slp_option_shown(o, name);
-  snprintf(why, 200, "%s: \"%.60s\" is not %s", name, value, need);
-  return SLP_EINVAL;
-}
-
-static int parse_count(const slp_option *o, const char *value, uint64_t max, uint64_t *ret, char why[200]) {
-  if (slp_parse_u64(slp_str_of(value), ret) == 0 && *ret >= 1 && *ret <= max) return 0;
-  char need[60];
-  if (max == UINT64_MAX)
-    snprintf(need, sizeof need, "a whole number from 1 on");
-  else
-    snprintf(need, sizeof need, "a whole number from 1 to %llu", (unsigned long long)max);
-  return wrong(o, value, need, why);
-}
-
-static int parse_seconds(const slp_option *o, const char *value, uint64_t *ret_ms, char why[200]) {
-  uint64_t n = 0;
-  int r = parse_count(o, value, 10u * 365u * 86400u, &n, why);
-  *ret_ms = n * 1000u;
-  return r;
-}
-
-/* Sets *ret to the position of `value` in the list o->value ("one|two"), counted from 1. */
-static int parse_word(const slp_option *o, const char *value, int *ret, char why[200]) {
-  const char *words = o->value;
-  for (int place = 1;; place++) {
-    size_t n = strcspn(words, "|");
-    if (strlen(value) == n && memcmp(words, value, n) == 0) {
-      *ret = place;
-      return 0;
-    }
-    if (!words[n]) return wrong(o, value, o->value, why);
-    words += n + 1;
-  }
-}
-
-/* Returns how an error line shows a mode: by the option that chooses it. */
-static const char *mode_shown(slp_mode mode) {
-  switch (mode) {
-    case SLP_MODE_LIST: return "-L";
-    case SLP_MODE_SERVE: return "-M";
-    case SLP_MODE_DEMO: return "--demo";
-    case SLP_MODE_BENCH: return "--bench";
-    case SLP_MODE_IAM: return "--iam";
-    case SLP_MODE_LEASES: return "--leases";
-    case SLP_MODE_EXPLAIN: return "--explain";
-    case SLP_MODE_RELEASE: return "--release";
-    case SLP_MODE_RESET: return "--reset";
-    case SLP_MODE_WATCH: return "--watch";
-    case SLP_MODE_MIGRATE: return "--migrate";
-    case SLP_MODE_CONSUMERS: return "--consumers";
-    case SLP_MODE_DEREGISTER: return "--deregister";
-    case SLP_MODE_MULTILANG: return "--multilang";
-    case SLP_MODE_CHECK: return "--check";
-    default: return "following a stream";
-  }
-}
-
-static int set_mode(slp_args *a, slp_mode mode, char why[200]) {
-  if (a->mode && a->mode != mode) {
-    snprintf(why, 200, "%s does not go together with %s", mode_shown(mode), mode_shown(a->mode));
-    return SLP_EINVAL;
-  }
-  a->mode = mode;
-  return 0;
-}
-
-static int set_lease_command(slp_args *a, const slp_option *o, slp_mode mode, const char *value,
-                             char why[200]) {
-  if (!*value) return wrong(o, value, o->id == O_RELEASE ? "a shard or a worker" : "a shard", why);
-  a->lease_name = value;
-  return set_mode(a, mode, why);
-}
-
-static int set_seconds(slp_args *a, const slp_option *o, slp_mode mode, const char *value, char why[200]) {
-  uint64_t n = 0;
-  int r = value ? parse_count(o, value, 86400, &n, why) : 0;
-  a->seconds = (uint32_t)n;
-  return r ? r : set_mode(a, mode, why);
-}
-
-static int add_shard(slp_args *a, const char *value, char why[200]) {
-  if (strncmp(value, "key:", 4) == 0) {
-    a->shard_key = value + 4;
-    return 0;
-  }
-  if (a->opts.shards_n == SLP_ARGS_SHARDS_MAX || !*value) {
-    snprintf(why, 200, *value ? "-p: at most %d shards can be named" : "-p: needs the end of a shard id",
-             SLP_ARGS_SHARDS_MAX);
-    return SLP_EINVAL;
-  }
-  a->shards[a->opts.shards_n++] = value;
-  a->opts.shards = a->shards;
-  return 0;
-}
-
-static int add_regex(const slp_option *o, const char **list, size_t *n, const char *value, char why[200]) {
-  if (*n == SLP_ARGS_REGEXES_MAX) {
-    snprintf(why, 200, "--%s: at most %d can be given", o->name, SLP_ARGS_REGEXES_MAX);
-    return SLP_EINVAL;
-  }
-  list[(*n)++] = value;
-  return 0;
-}
-
-/* Removes the end of reading that the file sets (--until, -o e@TIME), because the command line sets another
- * end. */
-static void forget_end_of_file(slp_args *a) {
-  size_t n = 0;
-  for (size_t i = 0; i < a->given_n; i++) {
-    const slp_given *g = &a->given[i];
-    int ends = g->option->id == O_UNTIL || (g->option->id == O_START && strncmp(g->value, "e@", 2) == 0);
-    if (!g->from_file || !ends) a->given[n++] = *g;
-  }
-  a->given_n = n;
-  a->until_given = 0;
-}
-
-static int set_until(slp_args *a, const slp_option *o, int64_t at_ms, char why[200]) {
-  if (a->until_given && a->until_from_file && !a->in_file) forget_end_of_file(a);
-  if (a->until_given && a->until_ms != at_ms) {
-    char name[40];
-    slp_option_shown(o, name);
-    snprintf(why, 200, "%s: only one end can be given (--until, -o e@TIME)", name);
-    return SLP_EINVAL;
-  }
-  a->until_given = 1;
-  a->until_from_file = a->in_file;
-  a->until_ms = at_ms;
-  return 0;
-}
-
-static int set_start(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
-                     char why[200]) {
-  slp_start start = {0};
-  int r = slp_start_parse(value, clock, &start, why);
-  if (r) return r;
-  if (start.is_end) return set_until(a, o, start.at_ms, why);
-  a->start_given = 1;
-  a->start = start;
-  return 0;
-}
-
-/* Parses the position of --to. The syntax is that of -o, except that a sequence number is given without a
- * shard, because --reset names the shard. */
-static int set_to(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
-                  char why[200]) {
-  a->to_given = 1;
-  if (slp_start_parse_seq(slp_str_of(value), &a->to) == 0) return 0;
-  if (slp_start_parse(value, clock, &a->to, why) == 0 && !a->to.is_end &&
-      (a->to.kind == SLOOP_OLDEST || a->to.kind == SLOOP_LATEST || a->to.kind == SLOOP_AT_TIME))
-    return 0;
-  return wrong(o, value, "a position; use oldest, latest, s@TIME or SEQUENCE", why);
-}
-
-static int set_time(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
-                    char why[200]) {
-  int64_t at_ms = 0;
-  if (slp_when_parse(slp_str_of(value), clock, &at_ms) != 0) {
-    const char *remedy = slp_when_number_remedy(slp_str_of(value));
-    static const char forms[] =
-        "a time; use 1767225600, 2026-01-01T00:00:00Z, 2026-01-01, 13:10 or 2h30m (ago)";
-    return wrong(o, value, remedy ? remedy : forms, why);
-  }
-  if (o->id == O_UNTIL) return set_until(a, o, at_ms, why);
-  a->start_given = 1;
-  a->start = (slp_start){.kind = SLOOP_AT_TIME, .at_ms = at_ms};
-  return 0;
-}
-
-static int set_knob(slp_args *a, const char *value, char why[200]) {
-  if (strcmp(value, "list") == 0) {
-    a->mode = SLP_MODE_KNOBS;
-    return 0;
-  }
-  if (strcmp(value, "dump") == 0) {
-    a->mode = SLP_MODE_DUMP;
-    return 0;
-  }
-  return slp_knob_set(a, slp_str_of(value), why);
-}
-
-static int set_decoder(slp_args *a, const char *value, char why[200]) {
-  if (strncmp(value, "key=", 4) == 0) return slp_decode_parse(value + 4, &a->decode_key, why);
-  return slp_decode_parse(strncmp(value, "value=", 6) == 0 ? value + 6 : value, &a->decode, why);
-}
-
-static int add_schema_file(slp_args *a, const slp_option *o, const char *value, char why[200]) {
-  if (!*value) return wrong(o, value, "the name of a file", why);
-  if (a->schema_files_n == SLP_ARGS_SCHEMAS_MAX) {
-    snprintf(why, 200, "--schema-file: more than %d", SLP_ARGS_SCHEMAS_MAX);
-    return SLP_EINVAL;
-  }
-  a->schema_files[a->schema_files_n++] = value;
-  return 0;
-}
-
-static int set_choice(slp_args *a, const slp_option *o, const char *value, char why[200]) {
-  int place = 0;
-  int r = parse_word(o, value, &place, why);
-  if (r) return r;
-  if (o->id == O_ORDER) a->opts.order = place == 1 ? SLOOP_ORDER_TIME : SLOOP_ORDER_SHARD;
-  if (o->id == O_WIRE)
-    a->opts.wire = place == 1 ? SLOOP_WIRE_AUTO : place == 2 ? SLOOP_WIRE_CBOR : SLOOP_WIRE_JSON;
-  if (o->id == O_COLOR)
-    a->color = place == 1 ? SLP_COLOR_AUTO : place == 2 ? SLP_COLOR_ALWAYS : SLP_COLOR_NEVER;
-  if (o->id == O_COMPLETION) {
-    a->completion = value;
-    a->mode = SLP_MODE_COMPLETION;
-  }
-  return 0;
-}
-
-/* Handles --consumers and --deregister. After --iam they do not choose a mode: --iam prints the rights that
- * they need. */
-static int set_registry(slp_args *a, slp_mode mode, char why[200]) {
-  if (a->mode != SLP_MODE_IAM) return set_mode(a, mode, why);
-  a->iam_of = mode;
-  return 0;
-}
-
-/* Stores the option in `a`. take_option has already refused a missing value, so value_or_null is NULL only if
- * the option may stand without one. */
-static int set_option(slp_args *a, const slp_option *o, const char *value_or_null, const slp_clock *clock,
-                      char why[200]) {
-  const char *value = value_or_null ? value_or_null : "";
-  uint64_t n = 0;
-  int r = 0;
-  switch (o->id) {
-    case O_START: return set_start(a, o, value, clock, why);
-    case O_SINCE:
-    case O_UNTIL: return set_time(a, o, value, clock, why);
-    case O_TIP:
-    case O_NO_FOLLOW: a->until_tip = 1; return 0;
-    case O_COUNT: return parse_count(o, value, UINT64_MAX, &a->count, why);
-    case O_TIMEOUT: return parse_seconds(o, value, &a->timeout_ms, why);
-    case O_CONTACT: return parse_seconds(o, value, &a->contact_ms, why);
-    case O_SHARD: return add_shard(a, value, why);
-    case O_ORDER:
-    case O_WIRE:
-    case O_COLOR:
-    case O_COMPLETION: return set_choice(a, o, value, why);
-    case O_SAVE: a->save = value; return *value ? 0 : wrong(o, value, "the name of a file", why);
-    case O_GREP: return add_regex(o, a->grep, &a->grep_n, value, why);
-    case O_GREPV: return add_regex(o, a->grepv, &a->grepv_n, value, why);
-    case O_IGNORE_CASE: a->ignore_case = 1; return 0;
-    case O_UNIQUE: a->unique = 1; return 0;
-    case O_DECODE: return set_decoder(a, value, why);
-    case O_SCHEMA_FILE: return add_schema_file(a, o, value, why);
-    case O_FORMAT: a->format = value; return 0;
-    case O_JSON: a->json = 1; return 0;
-    case O_DELIMITER: a->delimiter = value; return 0;
-    case O_KEY: a->key_delimiter = value; return 0;
-    case O_OFFSET: a->show_offset = 1; return 0;
-    case O_NULL: a->show_null = 1; return 0;
-    case O_UNBUFFERED: a->unbuffered = 1; return 0;
-    case O_LOSS: a->fail_on_loss = 1; return 0;
-    case O_KEEP_GOING: a->keep_going = 1; return 0;
-    case O_ENDPOINT: a->opts.endpoint = value; return 0;
-    case O_METRICS: a->metrics.listen = value; return 0; /* the address is checked when the server opens */
-    case O_PUSH:
-      a->opts.retrieval = SLOOP_RETRIEVAL_PUSH;
-      if (value_or_null) a->opts.push_consumer = value;
-      return value_or_null && !*value ? wrong(o, value, "the name of a consumer", why) : 0;
-    case O_CONSUMERS: return set_registry(a, SLP_MODE_CONSUMERS, why);
-    case O_DEREGISTER:
-      a->deregister = value;
-      return *value ? set_registry(a, SLP_MODE_DEREGISTER, why)
-                    : wrong(o, value, "the name of a consumer", why);
-    case O_KNOB: return set_knob(a, value, why);
-    case O_CONFIG: return 0; /* slp_args_parse has read this file already */
-    case O_QUIET: a->quiet = 1; return 0;
-    case O_VERBOSE: a->verbose++; return 0;
-    case O_DEBUG: a->contexts = value; return slp_log_contexts_check(value, why);
-    case O_CONSUME: return 0;
-    case O_LIST: return set_mode(a, SLP_MODE_LIST, why);
-    case O_IAM:
-      if (a->mode & (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)) {
-        a->iam_of = a->mode;
-        a->mode = 0;
-      }
-      return set_mode(a, SLP_MODE_IAM, why);
-    case O_SERVE:
-      r = parse_count(o, value, 10000, &n, why);
-      a->serve_shards = (uint32_t)n;
-      return r ? r : set_mode(a, SLP_MODE_SERVE, why);
-    case O_DEMO: return set_seconds(a, o, SLP_MODE_DEMO, value_or_null, why);
-    case O_BENCH: return set_seconds(a, o, SLP_MODE_BENCH, value_or_null, why);
-    case O_APP: a->opts.app = value; return *value ? 0 : wrong(o, value, "the name of an application", why);
-    case O_STORE: a->opts.store = value; return *value ? 0 : wrong(o, value, "a store", why);
-    case O_LEASES: return set_mode(a, SLP_MODE_LEASES, why);
-    case O_NO_READ: a->no_read = 1; return 0;
-    case O_LAG_OVER:
-      a->lag_over = value;
-      return slp_when_parse_span(slp_str_of(value), &a->lag_over_ms)
-                 ? wrong(o, value, "a length of time; use 90s, 5m, 2h30m, 1d", why)
-                 : 0;
-    case O_EXPLAIN: return set_lease_command(a, o, SLP_MODE_EXPLAIN, value, why);
-    case O_RELEASE: return set_lease_command(a, o, SLP_MODE_RELEASE, value, why);
-    case O_RESET: return set_lease_command(a, o, SLP_MODE_RESET, value, why);
-    case O_TO: return set_to(a, o, value, clock, why);
-    case O_FORCE: a->force = 1; return 0;
-    case O_MIGRATE: a->migrate = value; return set_mode(a, SLP_MODE_MIGRATE, why);
-    case O_WRITE: a->write = 1; return 0;
-    case O_TRY: a->try_rights = 1; return 0;
-    case O_MULTILANG:
-    case O_CHECK:
-      a->multilang = value;
-      if (!*value) return wrong(o, value, "the name of a file", why);
-      return o->id == O_CHECK ? set_mode(a, SLP_MODE_CHECK, why) : 0;
-    case O_TRACE_PROTOCOL: a->trace_protocol = 1; return 0;
-    case O_WATCH:
-      r = value_or_null ? parse_count(o, value, 3600, &n, why) : 0;
-      a->watch_ms = value_or_null ? (uint32_t)n * 1000u : SLP_WATCH_MS;
-      return r ? r : set_mode(a, SLP_MODE_WATCH, why);
-    case O_KCAT: a->mode = SLP_MODE_KCAT; return 0;
-    case O_MAN: a->mode = SLP_MODE_MAN; return 0;
-    case O_HELP: a->mode = SLP_MODE_HELP; return 0;
-    case O_VERSION: a->mode = SLP_MODE_VERSION; return 0;
-  }
-  return 0;
-}
-
-int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, int from_file,
-                  const slp_clock *clock, char why[200]) {
-  a->in_file = (uint8_t)from_file;
-  int r = set_option(a, o, value_or_null, clock, why);
-  if (r) return r;
-  if (a->given_n == SLP_ARGS_GIVEN_MAX) {
-    snprintf(why, 200, "more than %d options", SLP_ARGS_GIVEN_MAX);
-    return SLP_EINVAL;
-  }
-  a->given[a->given_n++] = (slp_given){o, value_or_null, (uint8_t)from_file};
-  return 0;
-}
 
 /* ---- words of the command line ------------------------------------------------------------------ */
 
@@ -381,7 +38,8 @@ static int take_option(slp_args *a, words *w, const slp_option *o, const char *v
     }
     value = w->argv[w->at++];
   }
-  if (o->id == O_CONFIG && slp_str_of(value).n == 0) return wrong(o, value, "the name of a file", why);
+  if (o->id == O_CONFIG && slp_str_of(value).n == 0)
+    return slp_option_wrong(o, value, "the name of a file", why);
   if (!w->looking) return slp_args_take(a, o, value, 0, w->clock, why);
   if (o->id == O_CONFIG) w->config = value;
   if (is_quick(o, value)) w->quick = 1;
@@ -481,7 +139,7 @@ static int check_mode(const slp_args *a, char why[200]) {
     if (g->from_file || (g->option->modes & (int)a->mode)) continue;
     char name[40];
     slp_option_shown(g->option, name);
-    snprintf(why, 200, "%s does not go together with %s", name, mode_shown(a->mode));
+    snprintf(why, 200, "%s does not go together with %s", name, slp_mode_shown(a->mode));
     return SLP_EINVAL;
   }
   return 0;
@@ -566,14 +224,14 @@ static const char *needs_app(const slp_args *a) {
     for (size_t k = 0; k < SLP_COUNT(settings) && g->option->id == O_KNOB; k++)
       if (strncmp(g->value, settings[k], strlen(settings[k])) == 0) return settings[k];
   }
-  return a->mode & SHOWS_LEASES ? mode_shown(a->mode) : NULL;
+  return a->mode & SHOWS_LEASES ? slp_mode_shown(a->mode) : NULL;
 }
 
 /* Checks the options that are given together with --multilang. The stream and the application come from the
  * properties file that --multilang names. */
 static int check_multilang(const slp_args *a, char why[200]) {
   if (!(a->mode & (SLP_MODE_MULTILANG | SLP_MODE_CHECK | SHOWS_LEASES)))
-    snprintf(why, 200, "--multilang does not go together with %s", mode_shown(a->mode));
+    snprintf(why, 200, "--multilang does not go together with %s", slp_mode_shown(a->mode));
   else if (a->stream)
     snprintf(why, 200, "--multilang: the file names the stream; leave \"%.60s\" away", a->stream);
   else if (on_command_line(a, O_APP))
@@ -584,7 +242,7 @@ static int check_multilang(const slp_args *a, char why[200]) {
 }
 
 static int check_leases(const slp_args *a, char why[200]) {
-  const char *remedy, *other = a->opts.app ? against_leases(a, &remedy) : needs_app(a);
+  const char *remedy = "", *other = a->opts.app ? against_leases(a, &remedy) : needs_app(a);
   int tail = a->mode == SLP_MODE_TAIL, shows = (a->mode & SHOWS_LEASES) != 0;
   if (other && a->opts.app && (tail || shows))
     snprintf(why, 200, "%s does not go together with -G, whose leases say what is read, and from where: %s",
@@ -593,10 +251,11 @@ static int check_leases(const slp_args *a, char why[200]) {
     snprintf(why, 200, "%s%.*s needs -G APP: whose leases?", *other == '-' ? "" : "-X ",
              (int)strcspn(other, "="), other);
   else if (shows && a->streams_n > 1 && a->mode != SLP_MODE_LEASES)
-    snprintf(why, 200, "%s: one stream at a time: \"%.60s\" and \"%.60s\"", mode_shown(a->mode),
+    snprintf(why, 200, "%s: one stream at a time: \"%.60s\" and \"%.60s\"", slp_mode_shown(a->mode),
              a->streams[0], a->streams[1]);
   else if (shows && a->opts.store && strcmp(a->opts.store, "memory") == 0)
-    snprintf(why, 200, "%s: leases in the memory of another process can't be looked at", mode_shown(a->mode));
+    snprintf(why, 200, "%s: leases in the memory of another process can't be looked at",
+             slp_mode_shown(a->mode));
   else if (a->mode == SLP_MODE_RESET && !a->to_given)
     snprintf(why, 200, "--reset needs --to POSITION: where is it to be read?");
   else if (a->mode == SLP_MODE_RESET && a->to.kind == SLOOP_AT_SEQ && strcmp(a->lease_name, "all") == 0)

@@ -258,6 +258,34 @@ void slp_option_shown(const slp_option *o, char out[40]) {
     snprintf(out, 40, "--%s", o->name);
 }
 
+int slp_option_wrong(const slp_option *o, const char *value, const char *need, char why[200]) {
+  char name[40];
+  slp_option_shown(o, name);
+  snprintf(why, 200, "%s: \"%.60s\" is not %s", name, value, need);
+  return SLP_EINVAL;
+}
+
+const char *slp_mode_shown(slp_mode mode) {
+  switch (mode) {
+    case SLP_MODE_LIST: return "-L";
+    case SLP_MODE_SERVE: return "-M";
+    case SLP_MODE_DEMO: return "--demo";
+    case SLP_MODE_BENCH: return "--bench";
+    case SLP_MODE_IAM: return "--iam";
+    case SLP_MODE_LEASES: return "--leases";
+    case SLP_MODE_EXPLAIN: return "--explain";
+    case SLP_MODE_RELEASE: return "--release";
+    case SLP_MODE_RESET: return "--reset";
+    case SLP_MODE_WATCH: return "--watch";
+    case SLP_MODE_MIGRATE: return "--migrate";
+    case SLP_MODE_CONSUMERS: return "--consumers";
+    case SLP_MODE_DEREGISTER: return "--deregister";
+    case SLP_MODE_MULTILANG: return "--multilang";
+    case SLP_MODE_CHECK: return "--check";
+    default: return "following a stream";
+  }
+}
+
 int slp_option_help(slp_buf *b, const slp_option *o) {
   slp_buf_add_z(b, o->help);
   return o->id == O_DECODE ? slp_decoder_lines(b) : slp_buf_failed(b);

@@ -125,6 +125,10 @@ extern const size_t slp_options_n;
 
 /* Writes the option as the user types it, such as -c or --order. */
 void slp_option_shown(const slp_option *o, char out[40]);
+/* Writes that the value of an option is not what the option needs. Returns SLP_EINVAL. */
+int slp_option_wrong(const slp_option *o, const char *value, const char *need, char why[200]);
+/* Returns how an error line shows a mode: by the option that chooses it. */
+const char *slp_mode_shown(slp_mode mode);
 /* Appends a text about what the option does. The caller must wrap it into lines, except lines that begin with
  * two spaces. Values from another table, such as the decoders of -s, are appended as such lines. Returns 0,
  * or the error of b. */
