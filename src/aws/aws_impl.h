@@ -43,6 +43,9 @@ struct slp_aws {
   slp_aws_stats stats;
 };
 
+/* ---- aws_identity.c -------------------------------------------------------------------------------- */
+/* Prepares the reading of profiles and the question to the machine. The options must be copied before. */
+void slp_aws_settings_init(slp_aws *aws);
 /* Returns the service's time, which requests are signed with. */
 int64_t slp_aws_now_ms(const slp_aws *aws);
 /* Returns slp_aws_now_ms() or the machine's own time, whichever is earlier. The service's time was learnt

@@ -12,23 +12,21 @@ typedef struct service {
   const char *host; /* the first part of a host name; ".region.suffix" follows */
   const char *fips_host;
   const char *sign_as;
-  const char *env;    /* the environment variable AWS_ENDPOINT_URL_... of the service */
-  const char *config; /* the name of the service in a [services] section */
+  const char *env; /* the environment variable AWS_ENDPOINT_URL_... of the service */
 } service;
 
 static const service services[SLP_SVCS] = {
-    [SLP_SVC_KINESIS] = {"kinesis", "kinesis-fips", "kinesis", "AWS_ENDPOINT_URL_KINESIS", "kinesis"},
-    [SLP_SVC_DYNAMODB] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
+    [SLP_SVC_KINESIS] = {"kinesis", "kinesis-fips", "kinesis", "AWS_ENDPOINT_URL_KINESIS"},
+    [SLP_SVC_DYNAMODB] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB"},
     [SLP_SVC_STREAMS] = {"streams.dynamodb", "streams.dynamodb-fips", "dynamodb",
-                         "AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "dynamodb_streams"},
-    [SLP_SVC_STS] = {"sts", "sts-fips", "sts", "AWS_ENDPOINT_URL_STS", "sts"},
-    [SLP_SVC_CLOUDWATCH] = {"monitoring", "monitoring-fips", "monitoring", "AWS_ENDPOINT_URL_CLOUDWATCH",
-                            "cloudwatch"},
-    [SLP_SVC_SSO] = {"portal.sso", "portal.sso-fips", "awsssoportal", "AWS_ENDPOINT_URL_SSO", "sso"},
-    [SLP_SVC_LEASES] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
-    [SLP_SVC_SSO_OIDC] = {"oidc", "oidc-fips", "sso-oauth", "AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc"},
-    [SLP_SVC_SIGNIN] = {"signin", "signin-fips", "signin", "AWS_ENDPOINT_URL_SIGNIN", "signin"},
-    [SLP_SVC_GLUE] = {"glue", "glue-fips", "glue", "AWS_ENDPOINT_URL_GLUE", "glue"},
+                         "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"},
+    [SLP_SVC_STS] = {"sts", "sts-fips", "sts", "AWS_ENDPOINT_URL_STS"},
+    [SLP_SVC_CLOUDWATCH] = {"monitoring", "monitoring-fips", "monitoring", "AWS_ENDPOINT_URL_CLOUDWATCH"},
+    [SLP_SVC_SSO] = {"portal.sso", "portal.sso-fips", "awsssoportal", "AWS_ENDPOINT_URL_SSO"},
+    [SLP_SVC_LEASES] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB"},
+    [SLP_SVC_SSO_OIDC] = {"oidc", "oidc-fips", "sso-oauth", "AWS_ENDPOINT_URL_SSO_OIDC"},
+    [SLP_SVC_SIGNIN] = {"signin", "signin-fips", "signin", "AWS_ENDPOINT_URL_SIGNIN"},
+    [SLP_SVC_GLUE] = {"glue", "glue-fips", "glue", "AWS_ENDPOINT_URL_GLUE"},
 };
 
 typedef struct partition {
@@ -50,8 +48,6 @@ static const partition partitions[] = {
     {"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn", "amazonaws.cn"},
     {"", "amazonaws.com", "api.aws", "aws.amazon.com"},
 };
-
-const char *slp_svc_config_name(slp_svc svc) { return services[svc].config; }
 
 static const char *env(const slp_endpoint_wish *wish, const char *name) {
   const char *value = wish->getenv_fn(wish->getenv_ctx, name);

@@ -35,8 +35,6 @@ typedef struct slp_endpoint_wish {
   const char *region_of_machine;
 } slp_endpoint_wish;
 
-/* returns a name such as "dynamodb_streams", as in [services] sections */
-const char *slp_svc_config_name(slp_svc svc);
 /* Returns 1 if the endpoint depends on the profile files. */
 int slp_endpoint_needs_profile(const slp_endpoint_wish *wish);
 /* Finds the endpoint. Returns 0, or SLOOP_EOPTION with f set (class SLP_REFUSED); f says what is missing or

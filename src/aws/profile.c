@@ -3,7 +3,6 @@
  * signing in. */
 #include "aws/profile.h"
 
-#include "aws/endpoint.h"
 #include "codec/ini.h"
 #include "host/err.h"
 
@@ -48,6 +47,20 @@ static const char *const key_names[SLP_PROFILE_KEYS] = {
     [SLP_PROFILE_METADATA_V1_DISABLED] = "ec2_metadata_v1_disabled",
     [SLP_PROFILE_METADATA_TIMEOUT] = "metadata_service_timeout",
     [SLP_PROFILE_METADATA_TRIES] = "metadata_service_num_attempts",
+};
+
+/* The names of the services in a [services] section. */
+static const char *const service_names[SLP_SVCS] = {
+    [SLP_SVC_KINESIS] = "kinesis",
+    [SLP_SVC_DYNAMODB] = "dynamodb",
+    [SLP_SVC_STREAMS] = "dynamodb_streams",
+    [SLP_SVC_STS] = "sts",
+    [SLP_SVC_CLOUDWATCH] = "cloudwatch",
+    [SLP_SVC_SSO] = "sso",
+    [SLP_SVC_LEASES] = "dynamodb",
+    [SLP_SVC_SSO_OIDC] = "sso_oidc",
+    [SLP_SVC_SIGNIN] = "signin",
+    [SLP_SVC_GLUE] = "glue",
 };
 
 void slp_profile_init(slp_profile *p, slp_mem *mem) { *p = (slp_profile){.mem = mem}; }
@@ -197,8 +210,7 @@ static int on_services_line(void *arg, slp_str section, slp_str parent, slp_str 
   if (!parent.p || !is_key(key, "endpoint_url") || !is_section(section, "services", r->name)) return 0;
   int bad = 0;
   for (int svc = 0; svc < SLP_SVCS && !bad; svc++) {
-    if (is_key(parent, slp_svc_config_name((slp_svc)svc)))
-      bad = keep(r->p->mem, &r->p->service_endpoint[svc], value);
+    if (is_key(parent, service_names[svc])) bad = keep(r->p->mem, &r->p->service_endpoint[svc], value);
   }
   return bad;
 }
