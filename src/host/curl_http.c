@@ -29,6 +29,7 @@
 /* ---- curl's timer, and calls into curl ------------------------------------------------------- */
 static void transfer_done(slp_transfer *t, CURLcode rc);
 static void lane_pump(slp_curl_lane *lane);
+static void lane_act(slp_curl_lane *lane, curl_socket_t fd, int events);
 
 static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg) {
   slp_curl_lane *lane = arg;
@@ -54,7 +55,7 @@ static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg) {
 static void lane_timeout(slp_curl_lane *lane) {
   lane->kicking = 1;
   lane->starts = 0;
-  slp_curl_act(lane, CURL_SOCKET_TIMEOUT, 0);
+  lane_act(lane, CURL_SOCKET_TIMEOUT, 0);
   lane->kicking = 0;
 }
 
@@ -73,7 +74,9 @@ static void drain(slp_curl_lane *lane) {
   }
 }
 
-void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
+/* Calls curl_multi_socket_action, and does everything that must follow it. Must not be called inside curl's
+ * callbacks. */
+static void lane_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
   int running;
   lane->acts++;
   CURLMcode rc = curl_multi_socket_action(lane->multi, fd, events, &running);
@@ -213,15 +216,6 @@ static void on_total(slp_timer *timer) {
 }
 
 /* ---- pausing --------------------------------------------------------------------------------- */
-/* Called by curl's write callback. The deadline does not run during a pause, because the server is not to
- * blame for it. */
-void slp_transfer_pause(slp_transfer *t) {
-  slp_host *h = &t->lane->u->host;
-  uint64_t now = h->ops->mono_us(h);
-  t->paused = 1;
-  t->total_left_us = t->total.at_us > now ? t->total.at_us - now : 0;
-  slp_timer_clear(h, &t->total);
-}
 
 static void on_resume(slp_event *ev) {
   slp_transfer *t = SLP_OWNER(ev, slp_transfer, resume);
@@ -236,7 +230,7 @@ static void on_resume(slp_event *ev) {
    * taken. */
   CURLcode rc = curl_easy_pause(t->easy, CURLPAUSE_CONT);
   if (rc != CURLE_OK || t->stopped_by) transfer_done(t, rc != CURLE_OK ? rc : CURLE_WRITE_ERROR);
-  slp_curl_act(lane, CURL_SOCKET_TIMEOUT, 0);
+  lane_act(lane, CURL_SOCKET_TIMEOUT, 0);
 }
 
 void slp_curl_resume(slp_host *h, slp_http *call) {
@@ -366,10 +360,6 @@ int slp_curl_may_multiplex(unsigned version, int features) {
   return version >= MULTIPLEX_SINCE && (features & CURL_VERSION_HTTP2) != 0;
 }
 
-int slp_curl_lane_multiplexes(const slp_curl_lane *lane) {
-  return lane->u->multiplex && lane == &lane->u->lanes[SLP_LANE_PUSH];
-}
-
 /* ---- opening and closing --------------------------------------------------------------------- */
 /* Finds the numbers that the next two descriptors of this process will have; -1: none is free. */
 static void find_free(uv_loop_t *loop, int ret[2]) {
@@ -399,6 +389,7 @@ static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) 
   slp_list_init(&lane->idle);
   lane->timer.run = on_lane_timer;
   lane->kick.run = on_lane_kick;
+  lane->act = lane_act;
   int r = slp_host_reserve_timers(&u->host, (size_t)running_max + 1);
   if (r) return r;
   int fds[2];

@@ -113,7 +113,7 @@ static void on_ready(slp_event *ev) {
   /* libuv stops a handle after an error, and curl does not ask again for the events that it asked for before.
    * So the handle is started again here. The memory of s outlives this function: only libuv's close callback
    * frees it, and that never runs inside a turn. */
-  slp_curl_act(s->lane, s->fd, events);
+  s->lane->act(s->lane, s->fd, events);
   if (!u->closing && !s->gone && s->wanted) arm(s);
 }
 

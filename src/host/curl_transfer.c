@@ -171,6 +171,16 @@ static void tell_head(slp_transfer *t) {
   t->call->length = t->encoded ? UINT64_MAX : t->length;
 }
 
+/* Called by curl's write callback. The deadline does not run during a pause, because the server is not to
+ * blame for it. */
+static void pause_transfer(slp_transfer *t) {
+  slp_host *h = &t->lane->u->host;
+  uint64_t now = h->ops->mono_us(h);
+  t->paused = 1;
+  t->total_left_us = t->total.at_us > now ? t->total.at_us - now : 0;
+  slp_timer_clear(h, &t->total);
+}
+
 static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   slp_transfer *t = arg;
   slp_http *call = t->call;
@@ -183,7 +193,7 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   if (n > room || (!t->body_begun && t->length != UINT64_MAX && t->length > room))
     return stop(t, SLOOP_ETOOBIG);
   if (call->may_grow && !call->may_grow(call, n)) {
-    slp_transfer_pause(t);
+    pause_transfer(t);
     return CURL_WRITEFUNC_PAUSE;
   }
   if (!t->https && had_its_share(t, n)) return CURL_WRITEFUNC_PAUSE;

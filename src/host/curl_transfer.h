@@ -52,7 +52,5 @@ void slp_transfer_headers_init(slp_transfer *t);
  * more. */
 void slp_transfer_headers_wipe(slp_transfer *t);
 void slp_transfer_headers_free(slp_transfer *t);
-/* Pauses the transfer. Defined in curl_http.c; only called inside curl's write callback. */
-void slp_transfer_pause(slp_transfer *t);
 
 #endif

@@ -1,5 +1,5 @@
-/* uv_conn.h - a connection of the HTTP server, for the two files that serve it: uv_listen.c speaks HTTP/1.1,
- * uv_raw.c hands the bytes to the listener's user. A connection is freed when it is CLOSED and its socket is
+/* uv_conn.h - a connection of the HTTP server, for the files that serve it: uv_listen.c reads it and speaks
+ * HTTP/1.1, answer_head.c builds heads, uv_raw.c has what the user of a raw connection calls. A connection is freed when it is CLOSED and its socket is
  * closed: from then on nobody else has a pointer to it.
  *
  *   READING -> READY                             a whole request has come
@@ -101,11 +101,8 @@ void slp_conn_read_on(slp_conn *c);
  * The buffer `in` of but_for (NULL: none) is not counted. */
 int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t more);
 
-/* In uv_raw.c. Compares the bytes that have come with the listener's preface; MAYBE: too few have come to
- * tell. */
-typedef enum { SLP_PREFACE_NOT, SLP_PREFACE_MAYBE, SLP_PREFACE_IS } slp_preface;
-slp_preface slp_conn_preface(const slp_conn *c);
-void slp_conn_raw_read(slp_conn *c);  /* to be called when bytes have come */
-void slp_conn_raw_event(slp_conn *c); /* calls the user's functions; called from the turn queue */
+/* In answer_head.c. Builds the head of an answer in c->head. body_n SIZE_MAX: the length of the body is not
+ * known. Returns 0 or SLP_ENOMEM. */
+int slp_conn_build_head(slp_conn *c, const slp_serve_answer *a, size_t body_n);
 
 #endif

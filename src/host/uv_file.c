@@ -44,6 +44,21 @@ struct job {
 
 static void step_read(job *j);
 
+static void forget(slp_uv_host *u, read_pipe *p) {
+  if (p->text.p) slp_wipe(p->text.p, p->text.cap);
+  slp_buf_free(&p->text);
+  slp_list_remove(&p->link);
+  slp_free(u->host.mem, p->path);
+  slp_free(u->host.mem, p);
+}
+
+/* Forgets all pipes when the host is closing and no read is under way any more. */
+static void free_pipes_at_end(slp_uv_host *u) {
+  if (!u->closing || !slp_list_empty(&u->files)) return;
+  slp_list *it;
+  while ((it = slp_list_first(&u->pipes))) forget(u, SLP_OWNER(it, read_pipe, link));
+}
+
 static void on_file_done(slp_event *ev) {
   slp_file *file = SLP_OWNER(ev, slp_file, ev);
   file->on_done(file);
@@ -65,6 +80,7 @@ static void finish(job *j) {
   slp_list_remove(&j->link);
   slp_free(u->host.mem, j->path);
   slp_free(u->host.mem, j);
+  free_pipes_at_end(u);
   slp_uv_drop(u);
 }
 
@@ -129,19 +145,6 @@ static void step_read(job *j) {
 /* ---- a pipe ----------------------------------------------------------------------------------------- */
 
 static void on_pipe_closed(uv_handle_t *handle) { finish(handle->data); }
-
-static void forget(slp_uv_host *u, read_pipe *p) {
-  if (p->text.p) slp_wipe(p->text.p, p->text.cap);
-  slp_buf_free(&p->text);
-  slp_list_remove(&p->link);
-  slp_free(u->host.mem, p->path);
-  slp_free(u->host.mem, p);
-}
-
-void slp_uv_pipes_free(slp_uv_host *u) {
-  slp_list *it;
-  while ((it = slp_list_first(&u->pipes))) forget(u, SLP_OWNER(it, read_pipe, link));
-}
 
 /* Ends a job with the bytes that another job has read from the pipe. */
 static void take_text(job *j, const read_pipe *p) {
@@ -368,4 +371,5 @@ void slp_uv_file_close_all(slp_uv_host *u) {
     else
       stop(j);
   }
+  free_pipes_at_end(u);
 }

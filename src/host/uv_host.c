@@ -139,24 +139,6 @@ static void ref(slp_host *h, int on) {
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
-void slp_uv_hold(slp_uv_host *u) { u->holds++; }
-
-static void release(slp_uv_host *u) {
-  slp_mem *mem = slp_mem_hold(u->host.mem);
-  slp_uv_pipes_free(u);
-  slp_free(mem, u->ca_file);
-  slp_free(mem, u->ca_path);
-  slp_free(mem, u->user_agent);
-  u->ca_file = u->ca_path = u->user_agent = NULL;
-  slp_host_closed(&u->host);
-  slp_free(mem, u);
-  slp_mem_drop(mem);
-}
-
-void slp_uv_drop(slp_uv_host *u) {
-  SLP_CHECK(u->holds > 0);
-  if (--u->holds == 0 && u->closing) release(u);
-}
 
 static void on_handle_closed(uv_handle_t *handle) { slp_uv_drop(handle->data); }
 
@@ -247,7 +229,7 @@ int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const 
     u->closing = 1;
     u->host.closing = 1;
     slp_curl_close(u);
-    release(u);
+    slp_uv_release(u);
     return r;
   }
   u->random_left = SLP_COUNT(u->random_pool);

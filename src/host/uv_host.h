@@ -14,6 +14,8 @@ typedef struct slp_uv_host slp_uv_host;
 typedef struct slp_curl_lane {
   slp_uv_host *u;
   CURLM *multi;
+  /* Hands curl a socket that is ready: lane_act() of curl_http.c. Never called inside curl's callbacks. */
+  void (*act)(struct slp_curl_lane *lane, curl_socket_t fd, int events);
   slp_list waiting; /* slp_http.link of calls that wait for a place, oldest first */
   slp_list running; /* slp_http.link of calls whose transfers run */
   /* sockets by their descriptors; an element is NULL if its descriptor is no socket of curl */
@@ -63,10 +65,16 @@ struct slp_uv_host {
 
 static inline slp_uv_host *slp_uv_of(slp_host *h) { return (slp_uv_host *)(void *)h; }
 
+/* Returns 1 if calls of the lane may share a connection by HTTP/2. */
+static inline int slp_curl_lane_multiplexes(const slp_curl_lane *lane) {
+  return lane->u->multiplex && lane == &lane->u->lanes[SLP_LANE_PUSH];
+}
+
 /* An object whose libuv callbacks may still come takes one hold, and gives it back last of all. The host is
  * freed when it is closing and no hold is left, so the object must not touch the host after slp_uv_drop(). */
 void slp_uv_hold(slp_uv_host *u);
 void slp_uv_drop(slp_uv_host *u);
+void slp_uv_release(slp_uv_host *u); /* frees the host at once, whatever its holds are */
 
 /* Defined in curl_http.c: */
 int slp_curl_open(slp_uv_host *u, const slp_uv_options *o);
@@ -77,10 +85,6 @@ void slp_curl_resume(slp_host *h, slp_http *call);
 /* Returns 1 if calls whose answers last minutes may share a connection. version and features are those of
  * curl_version_info(). */
 int slp_curl_may_multiplex(unsigned version, int features);
-int slp_curl_lane_multiplexes(const slp_curl_lane *lane);
-/* Calls curl_multi_socket_action, and does everything that must follow it. Must not be called inside curl's
- * callbacks. */
-void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events);
 /* Defined in curl_socket.c, which tells libuv which sockets curl waits for: */
 int slp_curl_sockets_multi(slp_curl_lane *lane); /* sets the options of lane->multi */
 int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy);
@@ -131,7 +135,6 @@ void slp_uv_raw_close(slp_raw *raw, slp_raw_end how);
 void slp_uv_file_read(slp_host *h, slp_file *file);
 void slp_uv_file_cancel(slp_host *h, slp_file *file);
 void slp_uv_file_close_all(slp_uv_host *u);
-void slp_uv_pipes_free(slp_uv_host *u); /* no read of a file may be under way */
 
 /* Defined in uv_work.c: */
 /* Makes as many threads as libuv's pool will need, and ends them again. Returns 0; UV_EAGAIN or UV_ENOMEM:

@@ -5,7 +5,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "codec/date.h"
 #include "host/uv_conn.h"
 
 #define BODY_MAX ((size_t)16 << 20) /* used if the listener sets no body_max */
@@ -155,63 +154,6 @@ void slp_conn_gone(slp_conn *c) {
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-static const char *reason(int status) {
-  switch (status) {
-    case 200: return "OK";
-    case 204: return "No Content";
-    case 304: return "Not Modified";
-    case 400: return "Bad Request";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 413: return "Content Too Large";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 501: return "Not Implemented";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    case 505: return "HTTP Version Not Supported";
-    default: return "Answer";
-  }
-}
-
-static const char *date_text(slp_uv_host *u, int64_t ms) {
-  int64_t second = ms / 1000;
-  if (second != u->date_ms) {
-    u->date_ms = second;
-    slp_date_http(second * 1000, u->date_text);
-  }
-  return u->date_text;
-}
-
-/* Builds the head of an answer. body_n SIZE_MAX: the length of the body is not known. */
-static int build_head(slp_conn *c, const slp_serve_answer *a, size_t body_n) {
-  slp_buf *b = &c->head;
-  slp_uv_host *u = c->li->u;
-  slp_buf_clear(b);
-  slp_buf_reserve(b, 512);
-  slp_buf_add_z(b, "HTTP/1.1 ");
-  slp_buf_add_i64(b, a->status);
-  slp_buf_add_char(b, ' ');
-  slp_buf_add_z(b, reason(a->status));
-  for (size_t i = 0; i < a->headers_n; i++) {
-    slp_buf_add_z(b, "\r\n");
-    slp_buf_add_str(b, a->headers[i].name);
-    slp_buf_add_z(b, ": ");
-    slp_buf_add_str(b, a->headers[i].value);
-  }
-  slp_buf_add_z(b, "\r\nDate: ");
-  slp_buf_add_z(b, date_text(u, a->date_ms == -1 ? slp_wall_ms(&u->host) : a->date_ms));
-  if (body_n == SIZE_MAX) {
-    if (!c->rq.version_1_0) slp_buf_add_z(b, "\r\nTransfer-Encoding: chunked");
-  } else if (a->status >= 200 && a->status != 204 && a->status != 304) {
-    slp_buf_add_z(b, "\r\nContent-Length: ");
-    slp_buf_add_u64(b, body_n);
-  }
-  return slp_buf_add_z(
-      b, c->close_after ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
-}
 
 static void recycle(slp_conn *c) {
   slp_buf_free(&c->body);
@@ -380,7 +322,7 @@ static void conn_refuse(slp_conn *c, int status) {
   slp_serve_answer a = {.status = status, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   c->close_after = 1;
   slp_buf_free(&c->body);
-  if (build_head(c, &a, 0))
+  if (slp_conn_build_head(c, &a, 0))
     slp_conn_close(c);
   else
     conn_write(c, SIZE_MAX);
@@ -404,7 +346,7 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
   slp_buf_free(&c->body);
   c->body.max = 0;
   if (a->body) slp_buf_move(&c->body, a->body);
-  if (build_head(c, a, body_n)) {
+  if (slp_conn_build_head(c, a, body_n)) {
     slp_conn_close(c);
     return;
   }
@@ -466,7 +408,7 @@ void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *a) {
   slp_buf_free(&c->later);
   slp_buf_init(&c->later, c->li->u->host.mem, UINT32_MAX);
   rq->waiting = 0;
-  int r = build_head(c, a, SIZE_MAX);
+  int r = slp_conn_build_head(c, a, SIZE_MAX);
   if (!r) r = slp_buf_add_str(&c->later, slp_buf_str(&c->head));
   rq->waiting = c->later.n;
   if (!r && a->body) r = stream_add(c, slp_buf_str(a->body));
@@ -504,6 +446,50 @@ void slp_uv_serve_end(slp_served *rq) {
   if (!writing) stream_write(c);
 }
 
+/* ---- raw connections --------------------------------------------------------------------------- */
+/* MAYBE: too few bytes have come to tell. */
+typedef enum { PREFACE_NOT, PREFACE_MAYBE, PREFACE_IS } preface;
+
+/* Compares the bytes that have come with the listener's preface. */
+static preface read_preface(const slp_conn *c) {
+  slp_str wanted = c->li->l->preface;
+  if (!wanted.n || c->asked || c->rq.at) return PREFACE_NOT;
+  if (c->in.n && memcmp(c->in.p, wanted.p, (size_t)slp_min_u64(c->in.n, wanted.n)) != 0) return PREFACE_NOT;
+  return c->in.n < wanted.n ? PREFACE_MAYBE : PREFACE_IS;
+}
+
+/* Called when bytes of a raw connection have come. */
+static void raw_read(slp_conn *c) {
+  slp_post(&c->li->u->host, &c->ev);
+  if (c->in.n <= SLP_CONN_AHEAD_MAX) return;
+  uv_read_stop((uv_stream_t *)&c->tcp);
+  c->reading = 0;
+}
+
+/* Hands the bytes that have come to the user, who may close the connection inside the callback. */
+static void give_bytes(slp_conn *c) {
+  slp_buf bytes;
+  slp_buf_init(&bytes, c->li->u->host.mem, 0);
+  slp_buf_move(&bytes, &c->in);
+  c->raw.on_bytes(&c->raw, slp_buf_str(&bytes));
+  slp_buf_clear(&bytes);
+  if (c->state == SLP_CONN_RAW && !c->in.p)
+    slp_buf_move(&c->in, &bytes);
+  else
+    slp_buf_free(&bytes);
+}
+
+/* Calls the functions of the connection's user. */
+static void raw_event(slp_conn *c) {
+  if (!c->raw.on_gone) c->li->l->on_raw(c->li->l, &c->raw);
+  if (c->state == SLP_CONN_RAW && c->wrote) {
+    c->wrote = 0;
+    c->raw.on_written(&c->raw);
+  }
+  if (c->state == SLP_CONN_RAW && c->in.n && !c->deaf) give_bytes(c);
+  if (c->state == SLP_CONN_RAW) slp_conn_read_on(c);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 static slp_str served_header(slp_served *rq, const char *name) {
   slp_conn *c = SLP_OWNER(rq, slp_conn, served);
@@ -534,13 +520,13 @@ static int request_complete(slp_conn *c) {
 static size_t body_max(const slp_conn *c) { return c->li->l->body_max ? c->li->l->body_max : BODY_MAX; }
 
 static void conn_next(slp_conn *c) {
-  slp_preface preface = slp_conn_preface(c);
-  if (preface == SLP_PREFACE_IS) {
+  preface found = read_preface(c);
+  if (found == PREFACE_IS) {
     move(c, SLP_CONN_RAW);
     slp_post(&c->li->u->host, &c->ev);
     return;
   }
-  int r = preface == SLP_PREFACE_MAYBE ? SLP_MORE : slp_request_read(&c->rq, &c->in, body_max(c));
+  int r = found == PREFACE_MAYBE ? SLP_MORE : slp_request_read(&c->rq, &c->in, body_max(c));
   if (r == SLP_MORE) {
     if (c->rq.head_n && c->rq.expects_continue && !c->continued && !c->rq.version_1_0) {
       static char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -580,7 +566,7 @@ static void on_conn_event(slp_event *ev) {
     slp_unpost(ev);
   }
   if (c->state == SLP_CONN_RAW) {
-    slp_conn_raw_event(c);
+    raw_event(c);
   } else if (c->state == SLP_CONN_READY) {
     move(c, SLP_CONN_SERVING);
     l->on_request(l, &c->served);
@@ -657,7 +643,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
   if (c->state == SLP_CONN_READING) {
     conn_next(c);
   } else if (c->state == SLP_CONN_RAW) {
-    slp_conn_raw_read(c);
+    raw_read(c);
   } else if (c->in.n > SLP_CONN_AHEAD_MAX) {
     uv_read_stop(stream);
     c->reading = 0;

@@ -1,45 +1,8 @@
-/* uv_raw.c - connections that began with the listener's preface. Their bytes go to the listener's user, who
- * also writes to them. While the user has such a connection its state is SLP_CONN_RAW, or SLP_CONN_RAW_GONE
- * until on_gone has run. The user's callbacks are called only from slp_conn_raw_event, in a turn. */
+/* uv_raw.c - what the listener's user calls for a connection that began with the listener's preface: it
+ * writes, turns reading on or off, and closes. While the user has such a connection its state is
+ * SLP_CONN_RAW, or SLP_CONN_RAW_GONE until on_gone has run. The user's callbacks are called by raw_event() of
+ * uv_listen.c, in a turn. */
 #include "host/uv_conn.h"
-
-slp_preface slp_conn_preface(const slp_conn *c) {
-  slp_str preface = c->li->l->preface;
-  if (!preface.n || c->asked || c->rq.at) return SLP_PREFACE_NOT;
-  if (c->in.n && memcmp(c->in.p, preface.p, (size_t)slp_min_u64(c->in.n, preface.n)) != 0)
-    return SLP_PREFACE_NOT;
-  return c->in.n < preface.n ? SLP_PREFACE_MAYBE : SLP_PREFACE_IS;
-}
-
-void slp_conn_raw_read(slp_conn *c) {
-  slp_post(&c->li->u->host, &c->ev);
-  if (c->in.n <= SLP_CONN_AHEAD_MAX) return;
-  uv_read_stop((uv_stream_t *)&c->tcp);
-  c->reading = 0;
-}
-
-/* Hands the bytes that have come to the user, who may close the connection inside the callback. */
-static void give_bytes(slp_conn *c) {
-  slp_buf bytes;
-  slp_buf_init(&bytes, c->li->u->host.mem, 0);
-  slp_buf_move(&bytes, &c->in);
-  c->raw.on_bytes(&c->raw, slp_buf_str(&bytes));
-  slp_buf_clear(&bytes);
-  if (c->state == SLP_CONN_RAW && !c->in.p)
-    slp_buf_move(&c->in, &bytes);
-  else
-    slp_buf_free(&bytes);
-}
-
-void slp_conn_raw_event(slp_conn *c) {
-  if (!c->raw.on_gone) c->li->l->on_raw(c->li->l, &c->raw);
-  if (c->state == SLP_CONN_RAW && c->wrote) {
-    c->wrote = 0;
-    c->raw.on_written(&c->raw);
-  }
-  if (c->state == SLP_CONN_RAW && c->in.n && !c->deaf) give_bytes(c);
-  if (c->state == SLP_CONN_RAW) slp_conn_read_on(c);
-}
 
 static void written(slp_conn *c) {
   slp_buf_free(&c->body);
