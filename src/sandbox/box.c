@@ -1,8 +1,7 @@
 /* box.c - creates and frees the sandbox's model, and answers one request: finds the operation, checks
- * signature and input, and writes the result or the error. */
+ * signature and input, and writes the result or the error. No operation calls this file. */
 #include "sandbox/model.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "codec/crc32.h"
@@ -136,60 +135,7 @@ void slp_box_free(slp_box *box) {
   slp_mem_drop(mem);
 }
 
-uint64_t slp_box_random(slp_box *box) { /* the next number of the random generator splitmix64 */
-  uint64_t v = box->random += UINT64_C(0x9e3779b97f4a7c15);
-  v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
-  return v ^ v >> 31;
-}
-
 /* ---- one call ---------------------------------------------------------------------------------------- */
-/* Replaces bytes that are not UTF-8. An error message may quote arbitrary bytes, or end within a character,
- * and JSON can't hold either. */
-static void make_utf8(char *z) {
-  for (size_t n = strlen(z); n;) {
-    size_t one = slp_utf8_length(z, n);
-    if (!one) *z = '?';
-    z += one ? one : 1;
-    n -= one ? one : 1;
-  }
-}
-
-int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) {
-  va_list args;
-  c->error = code;
-  c->error_status = strncmp(code, "Internal", 8) == 0 ? 500 : 400;
-  va_start(args, fmt);
-  vsnprintf(c->error_message, sizeof c->error_message, fmt, args);
-  va_end(args);
-  make_utf8(c->error_message);
-  return -1;
-}
-
-int slp_box_no_memory(slp_box_call *c) {
-  return slp_box_fail(c, c->service == SLP_BOX_KINESIS ? "InternalFailure" : "InternalServerError",
-                      "The sandbox has no memory for this answer.");
-}
-
-/* Refuses the call if its member DryRun is true. The service model (botocore 1.44.8, kinesis 2013-12-02) has
- * DryRun in GetRecords, GetShardIterator, PutRecord, PutRecords and SubscribeToShard. The message below is
- * the model's text for DryRunOperationException. */
-int slp_box_dry_run(slp_box_call *c) {
-  const slp_value *v = slp_box_tree_get(c->in, 0, "DryRun");
-  if (!v || !v->i) return 0;
-  return slp_box_fail(c, "DryRunOperationException",
-                      "The request was rejected because the DryRun parameter was specified.");
-}
-
-slp_str slp_box_text(slp_box_call *c, const char *member) {
-  const slp_value *v = slp_box_tree_get(c->in, 0, member);
-  return v ? v->text : (slp_str){NULL, 0};
-}
-
-int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise) {
-  const slp_value *v = slp_box_tree_get(c->in, 0, member);
-  return v && v->kind == SLP_VALUE_INT ? v->i : otherwise;
-}
 
 /* Returns the wire form that belongs to the content type. -1: the content type is not known. */
 static int wire_of(slp_str type) {
@@ -435,6 +381,32 @@ int slp_box_stream(slp_box *box, int64_t now_ms, const char *name, uint32_t shar
   int r = slp_box_stream_new(box, now_ms, z, &s);
   if (r) return r;
   r = slp_box_stream_fill(box, s, now_ms, shards);
+  if (r) slp_box_stream_free(box, s);
+  return r;
+}
+
+int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t shards, uint64_t records,
+                      uint32_t record_bytes, uint64_t records_per_second, uint64_t seed) {
+  slp_stream *s;
+  slp_str z = slp_str_of(name);
+  if (!slp_box_name_valid(z) || shards == 0 || shards > SLP_BOX_SHARDS_MAX / 2 ||
+      record_bytes > SLP_BOX_RECORD_BYTES) {
+    return SLP_EINVAL;
+  }
+  if (slp_box_find(box, z)) return -EEXIST;
+  /* If all records exist from the start, they count as having arrived over the last hours. So the stream must
+   * count as created before that. */
+  if (records_per_second == 0) now_ms -= SLP_SYNTHETIC_SPREAD_MS;
+  int r = slp_box_stream_new(box, now_ms, z, &s);
+  if (r) return r;
+  s->synthetic = 1;
+  s->record_bytes = record_bytes;
+  s->records_per_second = records_per_second;
+  s->synthetic_records = records;
+  s->seed = seed;
+  s->record_kib_max = (uint32_t)slp_max_u64(s->record_kib_max, (record_bytes + 1023) / 1024);
+  r = slp_box_stream_fill(box, s, now_ms, shards);
+  if (!r) r = slp_synthetic_setup(box, s, 0);
   if (r) slp_box_stream_free(box, s);
   return r;
 }

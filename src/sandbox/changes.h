@@ -27,6 +27,10 @@ void slp_changes_table_gone(slp_box *box, slp_table *t, int64_t now_ms);
  * map. */
 void slp_changes_describe(slp_box_call *c, slp_table *t);
 
+/* Stores a change in the stream, as slp_changes_add does, whatever the stream's status. */
+int slp_change_store(slp_box *box, slp_changes *s, int64_t now_ms, slp_str keys, slp_str old_image,
+                     slp_str new_image, int by_ttl);
+
 /* applies the time that has passed; called before each request */
 void slp_changes_settle(slp_box *box, int64_t now_ms);
 void slp_changes_box_free(slp_box *box);
@@ -187,8 +191,6 @@ int slp_changes_view_of(slp_str name, slp_change_view *ret);
 const char *slp_changes_view_name(slp_change_view view);
 
 /* ---- changes_records.c, changes_size.c ---------------------------------------------------------- */
-int slp_change_store(slp_box *box, slp_changes *s, int64_t now_ms, slp_str keys, slp_str old_image,
-                     slp_str new_image, int by_ttl);
 void slp_change_records_free(slp_box *box, slp_change_shard *sh);
 /* Removes the records that are older than horizon_ms. */
 void slp_change_drop_before(slp_box *box, slp_change_shard *sh, int64_t horizon_ms);

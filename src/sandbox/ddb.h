@@ -299,13 +299,7 @@ struct slp_ddb {
 };
 static inline slp_arena *slp_call_arena(slp_box_call *c) { return &c->box->ddb->memory; }
 
-/* Defined in ddb_tables.c, which creates, frees and finds tables: */
-slp_ddb *slp_ddb_new(slp_mem *mem);
-void slp_ddb_free(slp_box *box);
-/* ends states of tables that are due to end, and removes expired items */
-void slp_ddb_settle(slp_box *box, int64_t now_ms);
-/* Frees the memory of the request. Called after every request. */
-void slp_ddb_call_over(slp_box *box);
+/* Defined in ddb_find.c, which finds tables: */
 /* Finds a table by its name. NULL: there is no such table; the call does not fail. */
 slp_table *slp_table_find(slp_box *box, slp_str name);
 /* Finds a table by name or ARN. NULL: there is no such table, or it can't be used in its status; the call has
@@ -315,8 +309,16 @@ slp_table *slp_table_named(slp_box_call *c, slp_str name);
 slp_table *slp_table_of(slp_box_call *c);
 /* Returns the NAME in the ARN of a table, or the text itself if it is no such ARN. */
 slp_str slp_table_bare_name(slp_str name_or_arn);
-void slp_table_free(slp_box *box, slp_table *t);
 void slp_table_arn(slp_box_call *c, const slp_table *t, char out[400]);
+
+/* Defined in ddb_tables.c, which creates, changes and frees tables: */
+slp_ddb *slp_ddb_new(slp_mem *mem);
+void slp_ddb_free(slp_box *box);
+/* ends states of tables that are due to end, and removes expired items */
+void slp_ddb_settle(slp_box *box, int64_t now_ms);
+/* Frees the memory of the request. Called after every request. */
+void slp_ddb_call_over(slp_box *box);
+void slp_table_free(slp_box *box, slp_table *t);
 /* Makes eventually consistent reads see the table as it was `ms` ago. 0: every read is consistent. */
 static inline void slp_table_stale(slp_table *t, int64_t ms) { t->stale_ms = ms; }
 int slp_table_op_create(slp_box_call *c);

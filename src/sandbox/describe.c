@@ -7,25 +7,6 @@
 #define DESCRIBE_PAGE 100 /* shards of a page: the default and the maximum */
 #define NAMES_PAGE 100
 
-static void put_arn_of(slp_box_call *c, const slp_stream *s, const char *region) {
-  char arn[256];
-  snprintf(arn, sizeof arn, "arn:aws:kinesis:%s:" SLP_BOX_ACCOUNT ":stream/%s", region, s->name);
-  slp_out_text(&c->out, slp_str_of(arn));
-}
-
-void slp_box_put_arn(slp_box_call *c, const slp_stream *s) { put_arn_of(c, s, c->region); }
-
-void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh) {
-  char text[40];
-  slp_out_key(&c->out, "HashKeyRange");
-  slp_out_map(&c->out);
-  slp_box_hash_text(sh->hash_start, text);
-  slp_out_put_z(&c->out, "StartingHashKey", text);
-  slp_box_hash_text(sh->hash_end, text);
-  slp_out_put_z(&c->out, "EndingHashKey", text);
-  slp_out_end(&c->out);
-}
-
 static void put_shard(slp_box_call *c, const slp_box_shard *sh) {
   const slp_stream *s = sh->stream;
   char seq[SLP_BOX_SEQ_TEXT];

@@ -21,8 +21,6 @@ typedef struct delayed { /* an answer that is sent after a delay */
   slp_box_answer answer;
 } delayed;
 
-int64_t slp_front_now_ms(sloop_sandbox_t *b) { return slp_wall_ms(b->host) + b->clock_offset_ms; }
-
 static slp_str header_of(void *arg, const char *name) {
   slp_served *rq = arg;
   return rq->header(rq, name);

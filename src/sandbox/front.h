@@ -21,7 +21,10 @@ struct sloop_sandbox_s {
   void *on_stopped_arg;
 };
 
-int64_t slp_front_now_ms(sloop_sandbox_t *b); /* the present time, as the service's Unix time */
+/* Returns the present time, as the service's Unix time. */
+static inline int64_t slp_front_now_ms(sloop_sandbox_t *b) {
+  return slp_wall_ms(b->host) + b->clock_offset_ms;
+}
 
 /* The answer to a control request under /_sandbox/ (control.c). slp_control_handle sets the status and the
  * body, which is text or JSON. */

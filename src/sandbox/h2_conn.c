@@ -18,8 +18,6 @@
 #define STREAM_WINDOW (1 << 20)
 #define CONN_WINDOW (8 << 20)
 #define ANSWERS_MAX (32u << 20)
-#define PIECE (256u << 10) /* how many bytes the host is given at once */
-#define FRAME_MAX (32u << 10)
 #define QUEUE_MAX 2000 /* limit in frames: enough for an answer on each stream and for 1000 PINGs */
 #define ACKS_MAX 1000
 #define SETTINGS_MAX 32
@@ -27,51 +25,9 @@
 #define RESETS_BURST 1000
 #define RESETS_A_SECOND 100
 
-/* ---- the end of a connection -------------------------------------------------------------------------- */
-/* Frees the connection, unless a function that uses it is still running (`busy`). */
-static void conn_free(slp_h2_conn *c) {
-  if (!c->busy) slp_free(c->mem, c);
-}
-
-static void let_go(slp_h2_conn *c) {
-  for (slp_list *it; (it = slp_list_first(&c->streams)) != NULL;)
-    slp_h2_stream_left(SLP_OWNER(it, slp_h2_stream, link));
-  nghttp2_session_del(c->session);
-  slp_unpost(&c->ev);
-  slp_list_remove(&c->link);
-  c->raw = NULL;
-  conn_free(c);
-}
-
-void slp_h2_conn_end(slp_h2_conn *c, slp_raw_end how) {
-  slp_raw *raw = c->raw;
-  let_go(c);
-  slp_raw_close(raw, how);
-}
-
-static void on_raw_gone(slp_raw *raw) { let_go(raw->user); }
+static void on_raw_gone(slp_raw *raw) { slp_h2_conn_let_go(raw->user); }
 
 /* ---- sending ------------------------------------------------------------------------------------------ */
-void slp_h2_conn_kick(slp_h2_conn *c) { slp_post(c->host, &c->ev); }
-
-void slp_h2_conn_send(slp_h2_conn *c) {
-  slp_buf out;
-  if (c->writing || c->broken) return;
-  slp_buf_init(&out, c->mem, PIECE + FRAME_MAX);
-  while (!c->cut && out.n < PIECE) {
-    const uint8_t *p;
-    ssize_t n = nghttp2_session_mem_send(c->session, &p);
-    if (n == 0) break;
-    if (n < 0 || slp_buf_add(&out, p, (size_t)n)) {
-      c->broken = 1;
-      break;
-    }
-  }
-  if (!out.n) return;
-  c->writing = 1;
-  slp_raw_write(c->raw, &out);
-}
-
 /* Sends the bytes that nghttp2 has, and ends the connection if no more can be sent or read. */
 static void send_or_end(slp_h2_conn *c) {
   slp_h2_conn_send(c);
@@ -99,13 +55,13 @@ static void on_conn_event(slp_event *ev) {
   slp_h2_conn *c = SLP_OWNER(ev, slp_h2_conn, ev);
   c->busy = 1;
   if (may_hand_over(c)) slp_h2_stream_hand_over(SLP_OWNER(slp_list_first(&c->whole), slp_h2_stream, turn));
-  if (c->raw && may_hand_over(c) && c->unsent < PIECE)
+  if (c->raw && may_hand_over(c) && c->unsent < SLP_H2_PIECE)
     slp_h2_conn_kick(c);
   else if (c->raw)
     send_or_end(c);
   if (c->raw && may_hand_over(c)) slp_h2_conn_kick(c);
   c->busy = 0;
-  if (!c->raw) conn_free(c);
+  if (!c->raw) slp_h2_conn_free(c);
 }
 
 static void on_raw_written(slp_raw *raw) {
@@ -246,7 +202,7 @@ static void on_raw(slp_listener *l, slp_raw *raw) {
   slp_list_init(&c->whole);
   slp_list_add_last(&b->h2.conns, &c->link);
   if (begin(c)) {
-    let_go(c);
+    slp_h2_conn_let_go(c);
     return;
   }
   raw->on_bytes = on_raw_bytes;

@@ -1,4 +1,5 @@
-/* h2_inside.h - what h2_conn.c and h2_stream.c share.
+/* h2_inside.h - what h2_conn.c, h2_stream.c and h2_life.c share. h2_conn.c calls h2_stream.c, and both call
+ * h2_life.c.
  *
  * The states of a stream. Every change of state sends something, except those from COMING or WHOLE to OVER:
  *
@@ -67,20 +68,30 @@ typedef struct slp_h2_stream {
 /* Defined in h2_stream.c: */
 extern const slp_serve_ops slp_h2_serve_ops;
 slp_h2_stream *slp_h2_stream_new(slp_h2_conn *c, int32_t id); /* returns a new stream; NULL: no memory */
-void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to);
-/* to be called when the peer has left the stream, or the connection has ended */
-void slp_h2_stream_left(slp_h2_stream *st);
 int slp_h2_stream_field(slp_h2_stream *st, slp_str name, slp_str value);
 int slp_h2_stream_data(slp_h2_stream *st, slp_str bytes);
 int slp_h2_stream_head_end(slp_h2_stream *st);
 void slp_h2_stream_whole(slp_h2_stream *st); /* to be called when the request is complete */
 void slp_h2_stream_hand_over(slp_h2_stream *st);
 
-/* Defined in h2_conn.c: */
-void slp_h2_conn_kick(slp_h2_conn *c); /* posts the event that sends bytes and hands requests over */
+/* Defined in h2_life.c: */
+/* this many bytes of each request do not count towards the limit of all requests (slp_listener) */
+#define SLP_H2_FREE_BYTES (64u << 10)
+#define SLP_H2_PIECE (256u << 10)        /* how many bytes the host is given at once */
+size_t slp_h2_counted(const slp_buf *b); /* how much of a buffer counts towards that limit */
+void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to);
+/* to be called when the peer has left the stream, or the connection has ended */
+void slp_h2_stream_left(slp_h2_stream *st);
+void slp_h2_request_free(slp_h2_stream *st); /* frees the request, and no longer counts it */
+void slp_h2_stream_over(slp_h2_stream *st);  /* frees the stream */
+void slp_h2_conn_kick(slp_h2_conn *c);       /* posts the event that sends bytes and hands requests over */
 /* Gives the host the bytes that are to be sent, unless the host is still writing. */
 void slp_h2_conn_send(slp_h2_conn *c);
 /* Closes the connection. Its streams have left afterwards, and c may be freed. */
 void slp_h2_conn_end(slp_h2_conn *c, slp_raw_end how);
+/* Does what slp_h2_conn_end does, but does not close `raw`: the host has closed it already. */
+void slp_h2_conn_let_go(slp_h2_conn *c);
+/* Frees the connection, unless a function that uses it is still running (`busy`). */
+void slp_h2_conn_free(slp_h2_conn *c);
 
 #endif

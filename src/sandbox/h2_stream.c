@@ -5,71 +5,19 @@
 #include <stdio.h>
 
 #include "base/num.h"
-#include "base/states.h"
 #include "codec/date.h"
 #include "host/http_request.h"
 
-/* this many bytes of each request do not count towards the limit of all requests (slp_listener) */
-#define FREE_BYTES (64u << 10)
 #define ANSWER_HEADERS_MAX 16
 
-static const slp_set allowed[SLP_H2_STATES] = {
-    [SLP_H2_COMING] = SLP_BIT(SLP_H2_WHOLE) | SLP_BIT(SLP_H2_ANSWERING) | SLP_BIT(SLP_H2_OVER),
-    [SLP_H2_WHOLE] = SLP_BIT(SLP_H2_SERVING) | SLP_BIT(SLP_H2_OVER),
-    [SLP_H2_SERVING] =
-        SLP_BIT(SLP_H2_ANSWERING) | SLP_BIT(SLP_H2_STREAMING) | SLP_BIT(SLP_H2_GONE) | SLP_BIT(SLP_H2_OVER),
-    [SLP_H2_ANSWERING] = SLP_BIT(SLP_H2_OVER),
-    [SLP_H2_STREAMING] = SLP_BIT(SLP_H2_ENDING) | SLP_BIT(SLP_H2_GONE) | SLP_BIT(SLP_H2_OVER),
-    [SLP_H2_ENDING] = SLP_BIT(SLP_H2_OVER),
-    [SLP_H2_GONE] = SLP_BIT(SLP_H2_OVER),
-    [SLP_H2_OVER] = 0,
-};
-
-void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to) { SLP_MOVE(allowed, st->state, to); }
-
 /* ---- creating and freeing ----------------------------------------------------------------------------- */
-static size_t large(const slp_buf *b) { return b->cap > FREE_BYTES ? b->cap : 0; }
-
-static void uncount_request(slp_h2_stream *st) {
-  if (st->c && st->c->raw) st->c->raw->held -= large(&st->body);
-}
-
-static void free_request(slp_h2_stream *st) {
-  uncount_request(st);
-  slp_buf_free(&st->head);
-  slp_buf_free(&st->body);
-}
-
-static void stream_over(slp_h2_stream *st) {
-  if (st->c && st->state == SLP_H2_ANSWERING) st->c->unsent -= st->answer.n - st->sent;
-  slp_h2_stream_move(st, SLP_H2_OVER);
-  free_request(st);
-  slp_buf_free(&st->answer);
-  slp_unpost(&st->ev);
-  slp_list_remove(&st->link);
-  slp_list_remove(&st->turn);
-  slp_free(st->mem, st);
-}
-
-void slp_h2_stream_left(slp_h2_stream *st) {
-  if (st->state != SLP_H2_SERVING && st->state != SLP_H2_STREAMING) {
-    stream_over(st);
-    return;
-  }
-  slp_h2_stream_move(st, SLP_H2_GONE);
-  uncount_request(st); /* the request is not freed, because the front may still use it */
-  slp_buf_free(&st->answer);
-  slp_list_remove(&st->link);
-  st->c = NULL;
-  slp_post(st->host, &st->ev);
-}
 
 static void on_stream_event(slp_event *ev) {
   slp_h2_stream *st = SLP_OWNER(ev, slp_h2_stream, ev);
   if (st->state == SLP_H2_GONE && st->served.on_gone) {
     void (*on_gone)(slp_served * rq) = st->served.on_gone;
     on_gone(&st->served);
-    stream_over(st);
+    slp_h2_stream_over(st);
   } else if (st->state == SLP_H2_STREAMING && st->sent == st->answer.n && st->served.on_sent) {
     st->served.on_sent(&st->served);
   }
@@ -140,7 +88,7 @@ static int refuse(slp_h2_stream *st, const char *status) {
   nghttp2_nv head[] = {pair(SLP_STR(":status"), slp_str_of(status)),
                        pair(SLP_STR("content-length"), SLP_STR("0"))};
   slp_h2_stream_move(st, SLP_H2_ANSWERING);
-  free_request(st);
+  slp_h2_request_free(st);
   return nghttp2_submit_response(st->c->session, st->id, head, SLP_COUNT(head), NULL);
 }
 
@@ -156,12 +104,12 @@ int slp_h2_stream_head_end(slp_h2_stream *st) {
 
 int slp_h2_stream_data(slp_h2_stream *st, slp_str bytes) {
   slp_raw *raw = st->c->raw;
-  size_t n = st->body.n + bytes.n, was = large(&st->body);
+  size_t n = st->body.n + bytes.n, was = slp_h2_counted(&st->body);
   if (n > st->body.max) return refuse(st, "413");
   /* 2 * n, because the buffer doubles when it grows */
-  if (n > FREE_BYTES && n > st->body.cap && !slp_raw_has_room(raw, 2 * n)) return refuse(st, "503");
+  if (n > SLP_H2_FREE_BYTES && n > st->body.cap && !slp_raw_has_room(raw, 2 * n)) return refuse(st, "503");
   int r = slp_buf_add_str(&st->body, bytes);
-  raw->held += large(&st->body) - was;
+  raw->held += slp_h2_counted(&st->body) - was;
   return r;
 }
 
@@ -235,14 +183,14 @@ static void drop(slp_h2_stream *st) {
   slp_h2_conn *c = st->c;
   slp_h2_conn_send(c); /* sends what the front has added so far; may close the stream */
   if (st->c) nghttp2_session_set_stream_user_data(c->session, st->id, NULL);
-  stream_over(st);
+  slp_h2_stream_over(st);
   slp_h2_conn_end(c, SLP_RAW_NOW);
 }
 
 /* Called when the front answers a request whose peer has left. Frees the answer and the stream. */
 static void serve_nobody(slp_h2_stream *st, const slp_serve_answer *a) {
   if (a && a->body) slp_buf_free(a->body);
-  stream_over(st);
+  slp_h2_stream_over(st);
 }
 
 static void serve(slp_served *rq, const slp_serve_answer *a) {
@@ -266,7 +214,7 @@ static void serve(slp_served *rq, const slp_serve_answer *a) {
   c->unsent += st->answer.n;
   if (a->cut_after != SIZE_MAX) st->stop_at = (size_t)slp_min_u64(a->cut_after, st->answer.n);
   if (a->cut_after && send_head(st, a, length)) c->broken = 1;
-  free_request(st); /* the request is freed only now, because the answer's headers may point into it */
+  slp_h2_request_free(st); /* the request is freed only now, because the answer's headers may point into it */
   if (a->close &&
       nghttp2_submit_goaway(c->session, NGHTTP2_FLAG_NONE,
                             nghttp2_session_get_last_proc_stream_id(c->session), NGHTTP2_NO_ERROR, NULL, 0))
@@ -316,7 +264,7 @@ static int more(slp_served *rq, slp_str bytes) {
 static void end(slp_served *rq) {
   slp_h2_stream *st = SLP_OWNER(rq, slp_h2_stream, served);
   if (st->state == SLP_H2_GONE) {
-    stream_over(st);
+    slp_h2_stream_over(st);
     return;
   }
   slp_h2_stream_move(st, SLP_H2_ENDING);

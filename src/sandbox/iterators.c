@@ -81,14 +81,6 @@ void slp_box_when(int64_t ms, char out[64]) {
   snprintf(out, 64, "%.3s %.3s %.2s %.8s UTC %.4s", http, http + 8, http + 5, http + 17, http + 12);
 }
 
-slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid) {
-  SLP_LIST_EACH(&box->streams, it) {
-    slp_stream *s = SLP_OWNER(it, slp_stream, link);
-    if (s->uid == uid) return s;
-  }
-  return NULL;
-}
-
 /* ---- GetShardIterator --------------------------------------------------------------------------- */
 static int from_sequence(slp_box_call *c, slp_box_shard *sh, slp_str text, int after, uint64_t *ret) {
   slp_box_seq seq;

@@ -1,5 +1,29 @@
 /* model.h - the data of the sandbox, and the functions that its files share. Private to this room. "The box"
- * is the model, slp_box. "Synthetic" records are computed when they are read. */
+ * is the model, slp_box. "Synthetic" records are computed when they are read.
+ *
+ * A file calls files of its own floor and of lower floors:
+ *
+ *   6  front.c, control.c                     serve the model at a port
+ *      h2_conn.c, h2_stream.c, h2_life.c, h2_none.c
+ *   5  box.c                                  answers one request; control requests
+ *      changes_orders.c, fault_script.c
+ *   4  rules.c                                the table of operations
+ *   3  the operations, and what changes a stream or a table:
+ *      stream_life.c, stream_shards.c, reshard_ops.c, reshard.c, describe.c, registered.c, put_records.c,
+ *      get_records.c, subscriptions.c         of Kinesis
+ *      ddb_tables.c, ddb_describe.c, ddb_extras.c, ddb_read.c, ddb_write.c, ddb_query.c, ddb_batch.c,
+ *      ddb_transact.c                         of DynamoDB
+ *      changes_get.c, changes_iterator.c, changes_list.c
+ *      metric_data.c, auth.c, faults.c        of CloudWatch; checks and faults of every call
+ *   2  what operations find, keep and read:
+ *      stream_find.c, iterators.c, records.c, synthetic.c
+ *      ddb_find.c, ddb_rows.c, ddb_keys.c, ddb_cost.c, ddb_schema.c, ddb_answer.c, ddb_input.c, ddb_parse.c,
+ *      ddb_legacy.c, ddb_update.c, ddb_eval.c
+ *      changes_table.c, changes_streams.c, changes_shards.c, changes_records.c
+ *   1  box_call.c, rate_window.c, subscription_list.c
+ *   0  value.c, seq.c, synthetic_record.c, ddb_value.c, ddb_number.c, ddb_words.c, ddb_arena.c,
+ *      changes_number.c, changes_size.c       know no box
+ * */
 #ifndef SLP_SANDBOX_MODEL_H
 #define SLP_SANDBOX_MODEL_H
 
@@ -234,7 +258,9 @@ typedef struct slp_box_call {
   slp_str error_more;        /* further members of the error as JSON, such as "Item":{...}; .p NULL: none */
 } slp_box_call;
 
-/* Defined in box.c: */
+/* Defined in box_call.c: */
+/* Returns 1 if a stream or a table may have this name. */
+int slp_box_name_valid(slp_str name);
 uint64_t slp_box_random(slp_box *box);
 /* Sets the call's error. Always returns -1. */
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
@@ -268,10 +294,11 @@ const char *slp_box_operation_label(uint32_t number);
  * or ValidationException, in the service's words. */
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 
-/* Defined in stream_life.c: */
-int slp_box_name_valid(slp_str name);
+/* Defined in stream_find.c: */
 /* Finds a stream by its name. Returns NULL if there is none. */
 slp_stream *slp_box_find(slp_box *box, slp_str name);
+/* Finds a stream by the number that it got at its creation. Returns NULL if the stream was deleted. */
+slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 /* Finds the stream by StreamName or StreamARN of the request. NULL: there is no such stream, and the call has
  * failed. */
 slp_stream *slp_box_stream_of(slp_box_call *c);
@@ -279,28 +306,34 @@ slp_stream *slp_box_stream_of(slp_box_call *c);
 slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id);
 /* Returns the open shard that takes records with this hash. NULL: there is none. */
 slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash);
+/* Returns the n-th open shard, counted from 0. The stream must have more than n open shards. */
+slp_box_shard *slp_box_open_shard(const slp_stream *s, uint32_t n);
+uint32_t slp_box_open_shards(const slp_stream *s);
+static inline int slp_box_shard_open(const slp_box_shard *sh) { return sh->closed_ms == INT64_MAX; }
+const char *slp_box_status_name(slp_box_status status);
+/* Write the starting and the ending sequence number that a listing shows. Only closed shards have an ending
+ * number. */
+void slp_box_shard_start(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
+void slp_box_shard_end(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
+void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* writes the stream's ARN as a value */
+void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh);
+
+/* Defined in stream_shards.c: */
 /* Creates an ACTIVE stream without shards. Returns 0 or SLP_ENOMEM. */
 int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **ret);
 void slp_box_stream_free(slp_box *box, slp_stream *s);
 int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t shards);
-void slp_box_settle(slp_box *box, int64_t now_ms); /* carries out the changes of streams that are due */
-uint32_t slp_box_open_shards(const slp_stream *s);
 int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from, slp_u128 to,
                       const slp_box_shard *parent, const slp_box_shard *adjacent, slp_box_shard **ret);
 /* Begins a change of a stream. The stream has the status `meanwhile` until the change is carried out, after
  * the option change_ms. */
 void slp_box_change_begin(slp_box_call *c, slp_stream *s, slp_box_change change, slp_box_status meanwhile);
-const char *slp_box_status_name(slp_box_status status);
-static inline int slp_box_shard_open(const slp_box_shard *sh) { return sh->closed_ms == INT64_MAX; }
-/* Write the starting and the ending sequence number that a listing shows. Only closed shards have an ending
- * number. */
-void slp_box_shard_start(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
-void slp_box_shard_end(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
+
+/* Defined in stream_life.c: */
+void slp_box_settle(slp_box *box, int64_t now_ms); /* carries out the changes of streams that are due */
 int slp_box_op_create(slp_box_call *c);
 int slp_box_op_delete(slp_box_call *c);
 int slp_box_op_strategy(slp_box_call *c);
-/* Returns the n-th open shard, counted from 0. The stream must have more than n open shards. */
-slp_box_shard *slp_box_open_shard(const slp_stream *s, uint32_t n);
 
 /* reshard.c: splits and merges shards by the service's rules. */
 typedef struct slp_box_refusal {
@@ -317,6 +350,8 @@ int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard 
 int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *a, slp_box_shard *b);
 /* carries out the change of the stream in s->change, which is due */
 int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms);
+
+/* Defined in reshard_ops.c: */
 int slp_box_op_split(slp_box_call *c);
 int slp_box_op_merge(slp_box_call *c);
 int slp_box_op_resize(slp_box_call *c);
@@ -324,8 +359,6 @@ int slp_box_op_retention_up(slp_box_call *c);
 int slp_box_op_retention_down(slp_box_call *c);
 
 /* Defined in describe.c: */
-void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* writes the stream's ARN as a value */
-void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh);
 int slp_box_op_describe(slp_box_call *c);
 int slp_box_op_summary(slp_box_call *c);
 int slp_box_op_streams(slp_box_call *c);
@@ -333,26 +366,23 @@ int slp_box_op_limits(slp_box_call *c);
 int slp_box_op_account(slp_box_call *c);
 int slp_box_op_shards(slp_box_call *c);
 
+/* Defined in rate_window.c: */
+/* Returns 1 if the limits leave room for a call in this second. Begins a new second if the last one is over.
+ * A limit of 0 is no limit. */
+int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit);
+/* Counts a call and its bytes. If the bytes exceed bytes_limit, the second is prolonged. */
+void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
+
 /* Defined in records.c: */
 void slp_box_records_free(slp_box *box, slp_box_shard *sh);
 /* Removes expired records, and closed shards that have no records left. */
 void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms);
 /* Returns the trim horizon: no older record is kept. */
 int64_t slp_box_horizon_ms(const slp_stream *s, int64_t now_ms);
-/* Returns 1 if the limits leave room for a call in this second. Begins a new second if the last one is over.
- * A limit of 0 is no limit. */
-int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit);
-/* Counts a call and its bytes. If the bytes exceed bytes_limit, the second is prolonged. */
-void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
-/* Returns the shard for the next record of a stream whose keys do not choose the shard (`spreads`): the open
- * shards take turns. */
-slp_box_shard *slp_box_next_in_turn(const slp_stream *s);
 int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret); /* computes the MD5 of the key as a number */
 /* Stores one record without checking limits. key.p NULL: the record has no key. */
 int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, slp_str data,
                   slp_box_seq *ret_seq);
-int slp_box_op_put(slp_box_call *c);
-int slp_box_op_put_many(slp_box_call *c);
 
 /* A record, stored or synthetic. Valid until the next slp_box_view_get(), or the next change of the shard. */
 typedef struct slp_box_view {
@@ -369,11 +399,25 @@ uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms);
  * none. */
 uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms);
 
-/* Defined in synthetic.c: */
+/* Defined in put_records.c: */
+/* Returns the shard for the next record of a stream whose keys do not choose the shard (`spreads`): the open
+ * shards take turns. */
+slp_box_shard *slp_box_next_in_turn(const slp_stream *s);
+int slp_box_op_put(slp_box_call *c);
+int slp_box_op_put_many(slp_box_call *c);
+
+/* Defined in synthetic_record.c: */
 /* returns how many records have arrived */
 uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms);
 int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter);
 void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, size_t n);
+/* Fills n bytes at `to` by repeating the `period` bytes before `to`. */
+void slp_synthetic_repeat(char *to, size_t period, size_t n);
+uint64_t slp_synthetic_mix(uint64_t v); /* the output function of splitmix64 */
+
+/* Defined in synthetic.c: */
+/* Without a rate, the records of a stream began to arrive this long ago. */
+#define SLP_SYNTHETIC_SPREAD_MS (12 * SLP_BOX_HOUR_MS)
 /* computes the keys of the shards from the index `from` on */
 int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from);
 /* Returns 1 if slp_synthetic_write() can write these records: the encodings of all must have the same
@@ -407,8 +451,6 @@ int slp_box_op_iterator(slp_box_call *c);
  * does not have them. */
 int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str seq, slp_value *when,
                      uint64_t *ret);
-/* Finds a stream by the number that it got at its creation. Returns NULL if the stream was deleted. */
-slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 
 /* Defined in registered.c: */
 void slp_consumers_free(slp_box *box, slp_stream *s);
@@ -423,6 +465,8 @@ int slp_consumers_op_deregister(slp_box_call *c);
 
 /* Defined in subscriptions.c; further functions of that file are in sandbox.h. */
 int slp_push_op_subscribe(slp_box_call *c);
+
+/* Defined in subscription_list.c; further functions are in sandbox.h: */
 /* called when a record has arrived, or when the shard was closed */
 void slp_push_news(slp_box *box, const slp_box_shard *sh);
 slp_box_sub *slp_push_of(slp_list *link); /* returns the subscription of a link in box->subs */
@@ -445,6 +489,8 @@ int slp_box_op_get(slp_box_call *c);
 int slp_box_shape_fits(slp_box_call *c, slp_fault_action action);
 
 /* Defined in faults.c: */
+void slp_fault_free(slp_box *box, slp_fault *f);
+void slp_faults_free(slp_box *box, slp_list *list); /* frees all lines of a list */
 void slp_box_faults_clear(slp_box *box);
 /* Sets c->fault and c->shape from the first line of the script that applies to this call. NULL: no line does.
  * shard.p may be NULL. */

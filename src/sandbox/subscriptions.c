@@ -1,17 +1,12 @@
-/* subscriptions.c - SubscribeToShard: subscriptions, the events that are due, and how subscriptions end. The
+/* subscriptions.c - SubscribeToShard, the events that are due, and how subscriptions end by themselves. The
  * rules are from the Amazon Kinesis Data Streams API Reference, page "SubscribeToShard".
  *
- *   OPEN -> ENDED                 after five minutes, or at the end of the shard
- *   OPEN -> LAST_WORD -> ENDED    by an exception, which is sent first
- *   OPEN -> SILENT, ENDED, CUT    by a fault
- *   ENDED -> CUT                  by a fault that cuts the last event
- *
- * slp_push_more writes the events that are due.
- * It must be called at the time that its last call returned, and also when something has happened to the
- * subscription ("news"). */
-#include "sandbox/model.h"
+ * A subscription is SLP_SUB_OPEN until it is SLP_SUB_ENDED: after five minutes, at the end of the shard, or
+ * by an exception, which is sent from SLP_SUB_LAST_WORD. A fault makes it SLP_SUB_CUT or SLP_SUB_SILENT.
+ * slp_push_more writes the events that are due. It must be called at the time that its last call returned,
+ * and also when something has happened to the subscription ("news"). */
+#include "sandbox/subscription_list.h"
 
-#include "base/states.h"
 #include "codec/crc32.h"
 
 #include <stdio.h>
@@ -21,44 +16,6 @@
 /* synthetic records arrive without a call of slp_push_news, so they are looked for this often */
 #define SYNTHETIC_WAKE_MS 20
 #define CONTENT_TYPE "application/x-amz-json-1.1"
-
-typedef enum { OPEN, LAST_WORD, SILENT, ENDED, CUT } push_state;
-
-static const slp_set allowed[] = {
-    [OPEN] = SLP_BIT(LAST_WORD) | SLP_BIT(SILENT) | SLP_BIT(ENDED) | SLP_BIT(CUT),
-    [LAST_WORD] = SLP_BIT(ENDED),
-    [SILENT] = 0,
-    [ENDED] = SLP_BIT(ENDED) | SLP_BIT(CUT),
-    [CUT] = 0,
-};
-
-typedef struct seat { /* a consumer at one shard: when it last subscribed, and its open subscription */
-  slp_list link;      /* links the seat into slp_box_consumer.seats of its consumer */
-  uint32_t shard;
-  int64_t subscribed_ms; /* when a call last succeeded; INT64_MIN: none has */
-  slp_box_window calls, sent;
-  slp_box_sub *sub; /* the open subscription; NULL: none is open */
-} seat;
-
-struct slp_box_sub {
-  slp_box *box;
-  slp_list link; /* links the subscription into box->subs, the list of all open ones */
-  /* links the subscription into box->news while something has happened to it that slp_push_next_news has not
-   * reported */
-  slp_list news_link;
-  seat *seat; /* NULL: a newer subscription has taken over, or the consumer is gone */
-  uint64_t stream_uid;
-  uint32_t shard;
-  push_state state;
-  uint64_t counter; /* counter of the next record to send */
-  /* until_ms: when the subscription ends. next_ms: when the next event is due, even if it has no records */
-  int64_t until_ms, next_ms;
-  int64_t not_before_ms;        /* time until which a fault delays the next event */
-  const char *exception, *said; /* in state LAST_WORD: name and message of the exception to send */
-  slp_buf payload;
-};
-
-static void move(slp_box_sub *u, push_state to) { SLP_MOVE(allowed, u->state, to); }
 
 /* ---- messages: encoded here, and not by codec/, so that reader and writer can't share a mistake ------- */
 static void put_be32(slp_buf *b, uint64_t v) {
@@ -119,65 +76,13 @@ static int put_error(slp_buf *to, const char *code, const char *message) {
   return put_message(to, headers, SLP_STR(""), 0);
 }
 
-/* ---- subscriptions to which something happens --------------------------------------------------------- */
-static void tell(slp_box_sub *u) {
-  if (!slp_list_linked(&u->news_link)) slp_list_add_last(&u->box->news, &u->news_link);
-}
-
-static void last_word(slp_box_sub *u, const char *exception, const char *said) {
-  if (u->state != OPEN) return;
-  move(u, LAST_WORD);
-  u->exception = exception;
-  u->said = said;
-  tell(u);
-}
-
-void slp_push_news(slp_box *box, const slp_box_shard *sh) {
-  SLP_LIST_EACH(&box->subs, it) {
-    slp_box_sub *u = SLP_OWNER(it, slp_box_sub, link);
-    if (u->shard == sh->index && u->stream_uid == sh->stream->uid) tell(u);
-  }
-}
-
-slp_box_sub *slp_push_next_news(slp_box *box) {
-  slp_list *it = slp_list_pop(&box->news);
-  return it ? SLP_OWNER(it, slp_box_sub, news_link) : NULL;
-}
-
-void slp_push_end_consumer(slp_box *box, slp_box_consumer *k) {
-  (void)box;
-  SLP_LIST_EACH(&k->seats, it) {
-    seat *at = SLP_OWNER(it, seat, link);
-    if (at->sub) last_word(at->sub, "ResourceNotFoundException", "The consumer was deregistered.");
-  }
-}
-
-void slp_push_forget_consumer(slp_box *box, slp_box_consumer *k) {
-  slp_push_end_consumer(box, k);
-  for (slp_list *it; (it = slp_list_pop(&k->seats)) != NULL;) {
-    seat *at = SLP_OWNER(it, seat, link);
-    if (at->sub) at->sub->seat = NULL;
-    slp_free(box->mem, at);
-  }
-}
-
-slp_box_sub *slp_push_of(slp_list *link) { return SLP_OWNER(link, slp_box_sub, link); }
-
-void slp_push_close(slp_box_sub *u) {
-  if (u->seat) u->seat->sub = NULL;
-  slp_list_remove(&u->link);
-  slp_list_remove(&u->news_link);
-  slp_buf_free(&u->payload);
-  slp_free(u->box->mem, u);
-}
-
 /* ---- SubscribeToShard --------------------------------------------------------------------------------- */
-static seat *seat_of(slp_box *box, slp_box_consumer *k, uint32_t shard) {
+static slp_seat *seat_of(slp_box *box, slp_box_consumer *k, uint32_t shard) {
   SLP_LIST_EACH(&k->seats, it) {
-    seat *at = SLP_OWNER(it, seat, link);
+    slp_seat *at = SLP_OWNER(it, slp_seat, link);
     if (at->shard == shard) return at;
   }
-  seat *at = SLP_NEW(box->mem, seat);
+  slp_seat *at = SLP_NEW(box->mem, slp_seat);
   if (!at) return NULL;
   at->shard = shard;
   at->subscribed_ms = INT64_MIN;
@@ -185,7 +90,7 @@ static seat *seat_of(slp_box *box, slp_box_consumer *k, uint32_t shard) {
   return at;
 }
 
-static int may_subscribe(slp_box_call *c, seat *at, const slp_box_consumer *k, const slp_box_shard *sh) {
+static int may_subscribe(slp_box_call *c, slp_seat *at, const slp_box_consumer *k, const slp_box_shard *sh) {
   if (c->box->o.consumer_limits && !slp_box_window_open(&at->calls, c->now_ms, 1, 0))
     return slp_box_fail(
         c, "LimitExceededException",
@@ -209,7 +114,7 @@ static int position_of(slp_box_call *c, slp_box_shard *sh, uint64_t *ret) {
                           slp_box_tree_get(c->in, node, "Timestamp"), ret);
 }
 
-static slp_box_sub *open_sub(slp_box_call *c, seat *at, const slp_box_shard *sh, uint64_t counter) {
+static slp_box_sub *open_sub(slp_box_call *c, slp_seat *at, const slp_box_shard *sh, uint64_t counter) {
   slp_box *box = c->box;
   slp_box_sub *u = SLP_NEW(box->mem, slp_box_sub);
   if (!u) return NULL;
@@ -223,7 +128,7 @@ static slp_box_sub *open_sub(slp_box_call *c, seat *at, const slp_box_shard *sh,
   slp_buf_init(&u->payload, box->mem, 64u << 20);
   if (at->sub) {
     at->sub->seat = NULL;
-    last_word(at->sub, "ResourceInUseException", "Another subscription of this consumer took over.");
+    slp_push_last_word(at->sub, "ResourceInUseException", "Another subscription of this consumer took over.");
   }
   u->seat = at;
   at->sub = u;
@@ -250,7 +155,7 @@ int slp_push_op_subscribe(slp_box_call *c) {
   if (status != SLP_BOX_ACTIVE)
     return slp_box_fail(c, "ResourceInUseException", "Consumer %s is in %s status.", k->name,
                         slp_box_status_name(status));
-  seat *at = seat_of(c->box, k, sh->index);
+  slp_seat *at = seat_of(c->box, k, sh->index);
   if (!at) return slp_box_no_memory(c);
   if (may_subscribe(c, at, k, sh) || position_of(c, sh, &counter) || slp_box_dry_run(c)) return -1;
   slp_box_sub *u = open_sub(c, at, sh, counter);
@@ -294,10 +199,10 @@ static slp_fault_action fault_of(slp_box_sub *u, slp_box_call *c, const slp_box_
   *ret_number = f->number;
   if (action == SLP_FAULT_ERROR) {
     put_exception(u, to, f->argument, f->message);
-    move(u, ENDED);
+    slp_push_move(u, SLP_SUB_ENDED);
   } else if (action == SLP_FAULT_ERROR_IN_HEADER) {
     put_error(to, f->argument, f->message);
-    move(u, ENDED);
+    slp_push_move(u, SLP_SUB_ENDED);
   }
   c->fault = NULL;
   slp_box_fault_use(u->box, f);
@@ -324,8 +229,8 @@ static int write_event(slp_box_sub *u, slp_box_call *c, slp_box_shard *sh, uint6
   int r = put_event(to, type, slp_buf_str(&u->payload), fault == SLP_FAULT_BAD_CRC);
   if (r) return r;
   if (fault == SLP_FAULT_UNKNOWN_EVENT) u->counter = from;
-  if (fault == SLP_FAULT_BAD_CRC) move(u, ENDED);
-  if (ends && u->counter == end) move(u, ENDED);
+  if (fault == SLP_FAULT_BAD_CRC) slp_push_move(u, SLP_SUB_ENDED);
+  if (ends && u->counter == end) slp_push_move(u, SLP_SUB_ENDED);
   u->box->stats.records_out += u->counter - from;
   return to->n > before ? 0 : SLP_ENOMEM;
 }
@@ -341,8 +246,8 @@ static int event(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, slp_buf *to)
   switch (fault) {
     case SLP_FAULT_ERROR:
     case SLP_FAULT_ERROR_IN_HEADER: return slp_buf_failed(to);
-    case SLP_FAULT_SILENCE: move(u, SILENT); return 0;
-    case SLP_FAULT_DROP: move(u, CUT); return 0;
+    case SLP_FAULT_SILENCE: slp_push_move(u, SLP_SUB_SILENT); return 0;
+    case SLP_FAULT_DROP: slp_push_move(u, SLP_SUB_CUT); return 0;
     case SLP_FAULT_DELAY:
       u->not_before_ms = u->next_ms = now_ms + (int64_t)slp_min_u64(number, INT32_MAX);
       return 0;
@@ -352,7 +257,7 @@ static int event(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, slp_buf *to)
   if (r) return r;
   if (fault == SLP_FAULT_CUT) {
     to->n = before + (size_t)slp_min_u64(number, to->n - before);
-    move(u, CUT);
+    slp_push_move(u, SLP_SUB_CUT);
   }
   if (u->seat) slp_box_window_take(&u->seat->sent, bytes, u->box->o.push_bytes_per_second);
   u->next_ms = now_ms + u->box->o.idle_event_ms;
@@ -381,19 +286,19 @@ slp_push_next slp_push_more(slp_box_sub *u, int64_t now_ms, slp_buf *to, int64_t
   slp_box_settle(u->box, now_ms);
   *ret_at_ms = INT64_MAX;
   slp_box_shard *sh = shard_of(u, now_ms);
-  if (u->state == OPEN && !sh)
-    last_word(u, "ResourceNotFoundException", "The stream or shard does not exist any more.");
-  if (u->state == OPEN && now_ms >= u->until_ms) move(u, ENDED);
-  if (u->state == LAST_WORD) {
+  if (u->state == SLP_SUB_OPEN && !sh)
+    slp_push_last_word(u, "ResourceNotFoundException", "The stream or shard does not exist any more.");
+  if (u->state == SLP_SUB_OPEN && now_ms >= u->until_ms) slp_push_move(u, SLP_SUB_ENDED);
+  if (u->state == SLP_SUB_LAST_WORD) {
     r = put_exception(u, to, u->exception, u->said);
-    move(u, ENDED);
+    slp_push_move(u, SLP_SUB_ENDED);
   }
-  if (u->state == OPEN && is_due(u, sh, now_ms, ret_at_ms)) {
+  if (u->state == SLP_SUB_OPEN && is_due(u, sh, now_ms, ret_at_ms)) {
     r = event(u, sh, now_ms, to);
     *ret_at_ms = u->next_ms;
-    if (u->state == OPEN && is_due(u, sh, now_ms, ret_at_ms)) *ret_at_ms = now_ms;
+    if (u->state == SLP_SUB_OPEN && is_due(u, sh, now_ms, ret_at_ms)) *ret_at_ms = now_ms;
   }
   slp_list_remove(&u->news_link);
-  if (r || u->state == CUT) return SLP_PUSH_CUT;
-  return u->state == ENDED ? SLP_PUSH_ENDED : SLP_PUSH_OPEN;
+  if (r || u->state == SLP_SUB_CUT) return SLP_PUSH_CUT;
+  return u->state == SLP_SUB_ENDED ? SLP_PUSH_ENDED : SLP_PUSH_OPEN;
 }

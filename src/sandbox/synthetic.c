@@ -1,68 +1,9 @@
-/* synthetic.c - synthetic records: they are computed when they are read, for loads that would not fit into
- * memory.
- *
- * Record `number` (0, 1, ...) of a shard has the counter number + 1. Its payload is the number and the index
- * of the shard, each as 8 bytes little-endian, followed by one word of 8 bytes that is repeated up to the
- * size of the record. */
+/* synthetic.c - prepares the shards of a stream for synthetic records, and writes pages of these records. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
 
 #include "codec/base64.h"
-
-#define AT_ONCE_PER_MS 64 /* how many records arrive in each millisecond of a stream without a rate */
-#define AT_ONCE_SPREAD_MS (12 * SLP_BOX_HOUR_MS) /* without a rate, records began to arrive this long ago */
-#define HEADER 16
-
-static uint64_t mix(uint64_t v) { /* the output function of splitmix64 */
-  v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
-  return v ^ v >> 31;
-}
-
-uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms) {
-  uint64_t rate = sh->stream->records_per_second,
-           all = slp_min_u64(sh->synthetic_records, SLP_BOX_SEQ_END - 1);
-  if (rate == 0) return all;
-  if (now_ms <= sh->synthetic_from_ms) return 0;
-  slp_u128 there = (slp_u128)(uint64_t)(now_ms - sh->synthetic_from_ms) * rate / 1000;
-  return there < all ? (uint64_t)there : all;
-}
-
-int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter) {
-  uint64_t rate = sh->stream->records_per_second;
-  if (rate == 0) {
-    uint64_t after = (counter - 1) / AT_ONCE_PER_MS;
-    uint64_t spread = (uint64_t)(sh->synthetic_cap_ms - sh->synthetic_from_ms);
-    return sh->synthetic_from_ms + (int64_t)slp_min_u64(after, spread);
-  }
-  slp_u128 after = ((slp_u128)counter * 1000 + rate - 1) / rate;
-  return sh->synthetic_from_ms + (after > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)after);
-}
-
-static void put_le(char *to, uint64_t v) {
-  for (int i = 0; i < 8; i++) to[i] = (char)(v >> (8 * i));
-}
-
-/* Fills n bytes at `to` by repeating the `period` bytes before `to`. */
-static void repeat(char *to, size_t period, size_t n) {
-  while (n > 0) {
-    size_t part = n < period ? n : period;
-    memcpy(to, to - period, part);
-    to += part;
-    n -= part;
-    period *= 2; /* the copied bytes belong to the repetition, so the next copy can be twice as long */
-  }
-}
-
-void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, size_t n) {
-  char head[HEADER + 8];
-  put_le(head, counter - 1);
-  put_le(head + 8, sh->index);
-  put_le(head + HEADER, mix(sh->synthetic_word + counter));
-  memcpy(to, head, n < sizeof head ? n : sizeof head);
-  if (n > sizeof head) repeat(to + sizeof head, 8, n - sizeof head);
-}
 
 /* ---- partition keys that hash into their shard ------------------------------------------------------ */
 static slp_box_shard *owner_of(slp_stream *s, uint32_t from, slp_u128 hash) {
@@ -100,37 +41,11 @@ int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from) {
   for (uint32_t i = from; i < s->shards_n; i++) {
     slp_box_shard *sh = s->shards[i];
     sh->synthetic_from_ms = sh->synthetic_cap_ms = sh->created_ms;
-    if (s->records_per_second == 0 && from == 0) sh->synthetic_cap_ms += AT_ONCE_SPREAD_MS;
+    if (s->records_per_second == 0 && from == 0) sh->synthetic_cap_ms += SLP_SYNTHETIC_SPREAD_MS;
     sh->synthetic_records = s->synthetic_records;
-    sh->synthetic_word = mix(s->seed + mix(i + 1));
+    sh->synthetic_word = slp_synthetic_mix(s->seed + slp_synthetic_mix(i + 1));
   }
   return choose_keys(box, s, from);
-}
-
-int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t shards, uint64_t records,
-                      uint32_t record_bytes, uint64_t records_per_second, uint64_t seed) {
-  slp_stream *s;
-  slp_str z = slp_str_of(name);
-  if (!slp_box_name_valid(z) || shards == 0 || shards > SLP_BOX_SHARDS_MAX / 2 ||
-      record_bytes > SLP_BOX_RECORD_BYTES) {
-    return SLP_EINVAL;
-  }
-  if (slp_box_find(box, z)) return -EEXIST;
-  /* If all records exist from the start, they count as having arrived over the last hours. So the stream must
-   * count as created before that. */
-  if (records_per_second == 0) now_ms -= AT_ONCE_SPREAD_MS;
-  int r = slp_box_stream_new(box, now_ms, z, &s);
-  if (r) return r;
-  s->synthetic = 1;
-  s->record_bytes = record_bytes;
-  s->records_per_second = records_per_second;
-  s->synthetic_records = records;
-  s->seed = seed;
-  s->record_kib_max = (uint32_t)slp_max_u64(s->record_kib_max, (record_bytes + 1023) / 1024);
-  r = slp_box_stream_fill(box, s, now_ms, shards);
-  if (!r) r = slp_synthetic_setup(box, s, 0);
-  if (r) slp_box_stream_free(box, s);
-  return r;
 }
 
 /* ---- pages, straight into the answer ------------------------------------------------------------------
@@ -179,7 +94,7 @@ static int write_base64(slp_box_shard *sh, uint64_t counter, slp_buf *to, size_t
   size_t periods = (n - 18) / 24, rest = (n - 18) % 24;
   slp_synthetic_payload(sh, counter, head, sizeof head);
   if (slp_base64_encode(to, (slp_str){head, 18 + 24})) return slp_buf_failed(to);
-  repeat(to->p + to->n, 32, (periods - 1) * 32);
+  slp_synthetic_repeat(to->p + to->n, 32, (periods - 1) * 32);
   to->n += (periods - 1) * 32;
   return slp_base64_encode(to, (slp_str){head + 18, rest});
 }
