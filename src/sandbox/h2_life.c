@@ -2,6 +2,7 @@
 #include "sandbox/h2_inside.h"
 
 #include "base/states.h"
+
 #define FRAME_MAX (32u << 10)
 
 static const slp_set allowed[SLP_H2_STATES] = {
