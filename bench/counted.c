@@ -14,7 +14,7 @@
 #include "codec/base64.h"
 #include "merge_set.h"
 #include "sandbox/sandbox.h"
-#include "sim/served.h"
+#include "swarm/served.h"
 
 #define ENDPOINT "http://kinesis.counted:80"
 #define STREAM "counted"

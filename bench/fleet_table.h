@@ -5,7 +5,7 @@
 #define BENCH_FLEET_TABLE_H
 
 #include "lease/schema.h"
-#include "sim/host.h"
+#include "swarm/host.h"
 
 typedef struct fleet_table fleet_table;
 typedef struct fleet_table_cost { /* units in halves */

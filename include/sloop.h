@@ -3,7 +3,7 @@
  * Rules that hold for every function here:
  *  - The least program calls sloop_opts_init(), sets stream and on_batch, calls sloop_open() and
  *    sloop_start(), and runs the loop. on_batch gives each batch back by sloop_batch_done(). At the end it
- *    calls sloop_stop(), and sloop_close() in the callback of that. test/embed/print.c is such a program.
+ *    calls sloop_stop(), and sloop_close() in the callback of that. test/contract/embed/print.c is such a program.
  *  - Call these functions only on the thread that runs the loop given to sloop_open(). On another thread only
  *    these three may be called, on a batch that is out: sloop_batch_count(), sloop_batch_at() and
  *    sloop_batch_behind_ms(). For everything else that thread calls uv_async_send(): the callback of the

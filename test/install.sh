@@ -2,7 +2,7 @@
 # Installs what a machine lacks: sh test/install.sh {build|test|ci}. Each word includes the one before it.
 #
 # System packages come from apt (Debian 12 or newer), the servers and clients of the integration tests from npm
-# and PyPI, pinned in test/servers/, into .cache/ of this checkout. Nothing is asked of the network when nothing
+# and PyPI, pinned in test/process/servers/, into .cache/ of this checkout. Nothing is asked of the network when nothing
 # is missing. Quiet when all goes well; the whole log when something fails.
 set -eu
 want=${1:-build}
@@ -104,9 +104,9 @@ fi
 fresh() { [ -e "$1/.made-from" ] && cmp -s "$1/.made-from" "$2"; }
 
 for name in '' -bloop -ministack; do
-  from=$root/test/servers/requirements$name.txt
+  from=$root/test/process/servers/requirements$name.txt
   fresh "$cache/venv$name" "$from" && continue
-  echo "install: Python packages of test/servers/requirements$name.txt" >&2
+  echo "install: Python packages of test/process/servers/requirements$name.txt" >&2
   rm -rf "$cache/venv$name"
   python3 -m venv "$cache/venv$name" >>"$log" 2>&1 || fail "python3 -m venv failed"
   "$cache/venv$name/bin/python" -m pip install -q --disable-pip-version-check --no-input -r "$from" \
@@ -116,7 +116,7 @@ done
 
 for server in kinesalite kinesis-local dynalite; do
   into=$cache/node/$server
-  from=$root/test/servers/$server
+  from=$root/test/process/servers/$server
   fresh "$into" "$from/package-lock.json" && continue
   echo "install: $server (npm)" >&2
   rm -rf "$into"
@@ -129,7 +129,7 @@ for server in kinesalite kinesis-local dynalite; do
 done
 
 # Reads .github/workflows. Its package on PyPI wants GitHub while it is installed; where there is no go that can build it,
-# test/tidy/habits.py says so.
+# test/contract/tidy/habits.py says so.
 actionlint=v1.7.12
 if [ "$want" = ci ] && have go >/dev/null && [ "$("$cache/bin/actionlint" -version 2>/dev/null | head -n 1)" != $actionlint ]; then
   echo "install: actionlint $actionlint (Go)" >&2

@@ -19,7 +19,7 @@ export SLOOP_TEST_CACHE="$root/.cache"
 export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 4))}"
 # Meson's time limits are for what hangs, not for a machine that is busy with something else.
 meson test -C "$root/build" --print-errorlogs --timeout-multiplier 3 "$@" </dev/null || status=$?
-python3 "$root/test/tidy/count.py" "$root/build" || status=1
+python3 "$root/test/contract/tidy/count.py" "$root/build" || status=1
 if [ $install = test ] && [ -z "${SLOOP_TEST_KINESIS_ENDPOINT:-}" ]; then
   echo "SLOOP_TEST_KINESIS_ENDPOINT is not set: no suite ran against an endpoint of yours."
 fi

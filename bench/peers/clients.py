@@ -63,7 +63,7 @@ def node():
 
 
 def kcl3():
-    version = found(r"amazon-kinesis-client</artifactId>\s*<version>([^<]+)", ROOT, "test", "interop", "peers", "kcl3", "pom.xml")
+    version = found(r"amazon-kinesis-client</artifactId>\s*<version>([^<]+)", ROOT, "test", "guest", "peers", "kcl3", "pom.xml")
     classes, jars = os.path.join(CACHE, "peers", "kcl3"), os.path.join(CACHE, "interop", "kcl3", "jars")
     command = ["java", f"-Xmx{JAVA_HEAP_MB}m", "-Djavax.net.ssl.trustStore={trust}",
                "-Djavax.net.ssl.trustStorePassword=bench-peers", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",

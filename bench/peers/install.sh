@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the peers of bench/peers by their ordinary clients, every version fixed, into .cache/ of this checkout: boto3
 # with what the tests need (PyPI), the AWS SDK for JavaScript (npm), the Go ones (go/go.mod), KCL 3 by
-# test/interop/install.sh (Maven). One that can't be had is named with the reason, and the others go on.
+# test/guest/install.sh (Maven). One that can't be had is named with the reason, and the others go on.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 here=$root/bench/peers
@@ -40,7 +40,7 @@ else
   missing awssdk,kinsumer,vmware 'no go'
 fi
 
-if sh "$root/test/interop/install.sh" kcl3; then
+if sh "$root/test/guest/install.sh" kcl3; then
   mkdir -p "$cache/kcl3"
   javac -nowarn -cp "$root/.cache/interop/kcl3/jars/*" -d "$cache/kcl3" "$here/kcl3/Read.java" >"$cache/kcl3.log" 2>&1 || failed kcl3
 fi

@@ -9,7 +9,7 @@ PANELS = (("CPU seconds per GB, records of 1 KiB", "cpu 1 KiB"), ("CPU seconds p
           ("CPU µs per empty poll", "poll idle"), ("peak memory, MB, records of 1 KiB", "peak 1 KiB"))
 WIDTH, PANEL_WIDTH, LABEL_WIDTH, BAR_WIDTH = 900, 440, 150, 180
 LINE, HEAD = 20, 30
-# As test/cli/watch.svg, which stands beside it.
+# As test/process/watch.svg, which stands beside it.
 STYLE = """<style>.paper{fill:#f6f8fa;stroke:#d0d7de}text{fill:#1f2328;font:12px sans-serif}.ours{fill:#0969da}.theirs{fill:#afb8c1}
 .title{font-size:14px;font-weight:bold}.name{text-anchor:end}.own{font-weight:bold}
 @media (prefers-color-scheme:dark){

@@ -23,8 +23,8 @@ typedef struct row {
 } row;
 
 /* Every error that the services' models list for an operation of this library has a row
- * (test/vectors/errors_botocore.py). Without a row, a name with status 400 would be classified as refused,
- * which ends a consumer at its start.
+ * (test/contract/vectors/errors_botocore.py). Without a row, a name with status 400 would be classified
+ * as refused, which ends a consumer at its start.
  *
  * A row that gives no source is in the service models of botocore 1.44.8 (kinesis, dynamodb, dynamodbstreams,
  * cloudwatch, sts, sso, sso-oidc, signin, glue). The other sources:

@@ -1,5 +1,5 @@
 /* endpoint.c - the rules for regions and endpoints, as in botocore 1.44.8: its partitions.json and its
- * endpoint rule sets. test/vectors compares these rules with botocore's. */
+ * endpoint rule sets. test/contract/vectors compares these rules with botocore's. */
 #include "aws/endpoint.h"
 
 #include "codec/digits.h"

@@ -1,6 +1,6 @@
 /* sigv4.c - builds the canonical request, the string to sign, the signing key of the day, and the signature.
- * The rules are in the AWS General Reference, "Signature Version 4". test/vectors compares the signatures
- * with botocore's. */
+ * The rules are in the AWS General Reference, "Signature Version 4". test/contract/vectors compares the
+ * signatures with botocore's. */
 #include "aws/sigv4.h"
 
 #include "codec/date.h"

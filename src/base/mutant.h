@@ -1,6 +1,6 @@
-/* mutant.h - mutants: mistakes planted in the code on purpose, so that test/mutants can show that the
- * simulators find them. A build with -Dmutants=true holds all mutants, and a test activates one. In other
- * builds SLP_MUTANT() is the constant 0. */
+/* mutant.h - mutants: mistakes planted in the code on purpose, so that test/swarm/mutants_hunt.py can show
+ * that the simulators find them. A build with -Dmutants=true holds all mutants, and a test activates one. In
+ * other builds SLP_MUTANT() is the constant 0. */
 #ifndef SLP_BASE_MUTANT_H
 #define SLP_BASE_MUTANT_H
 

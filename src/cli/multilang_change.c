@@ -1,5 +1,5 @@
 /* multilang_change.c - rewrites a record of DynamoDB Streams as RecordAdapter.getData() of
- * dynamodb-streams-kinesis-adapter 1.6.1 does (test/vectors/change_adapter.json was written by that jar):
+ * dynamodb-streams-kinesis-adapter 1.6.1 does (that jar wrote test/contract/vectors/change_adapter.json):
  *   1. ApproximateCreationDateTime is in whole milliseconds; the service sends seconds.
  *   2. userIdentity has principalId and type; the service sends PrincipalId and Type.
  *   3. A member that is null is left out.

@@ -22,7 +22,7 @@
  * libprotobuf, the library that reads descriptors at run time, is not used: it is C++, which would bring that
  * language and its runtime into the command, and it builds the objects of a whole message in one go, without
  * a bound. upb, its core in C, promises no stable interface. PyPI's protobuf is made with upb, and
- * test/vectors compares with it. */
+ * test/contract/vectors compares with it. */
 #ifndef SLP_CLI_PROTOBUF_VALUE_H
 #define SLP_CLI_PROTOBUF_VALUE_H
 

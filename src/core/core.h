@@ -55,7 +55,7 @@
  *   0  budget.c, delay.c, desc.c, mark.c, poll_coalescing.c, merge.c, open_ends.c, pace.c, position.c,
  *      svctime.c, token.c: pure functions, without access to the host
  *
- * test/tidy/rooms.py checks floors and parts. */
+ * test/contract/tidy/rooms.py checks floors and parts. */
 #ifndef SLP_CORE_CORE_H
 #define SLP_CORE_CORE_H
 

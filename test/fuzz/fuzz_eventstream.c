@@ -1,7 +1,7 @@
 /* fuzz_eventstream.c - event streams of any bytes. The first byte says how to cut; the rest is read as it
  * is, and once more as the headers and payload of a message whose sums are right. All at once and in pieces,
  * in memory of exact size that moves, the same comes of it; a reader of another make (by recursion over
- * offsets, with a CRC by bits) agrees. vectors/eventstream_botocore.py compares with botocore. */
+ * offsets, with a CRC by bits) agrees. contract/vectors/eventstream_botocore.py compares with botocore. */
 #include "codec/eventstream.h"
 
 #include "fuzz.h"

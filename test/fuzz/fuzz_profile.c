@@ -1,6 +1,6 @@
 /* fuzz_profile.c - the two files of ~/.aws (a byte 0x1e between them) for three names of profiles. A section
  * of somebody else's behind them changes nothing; what was read, written down as a plain profile, reads as
- * the same (values are C strings: a NUL ends them). vectors/config_botocore.py compares values with
+ * the same (values are C strings: a NUL ends them). contract/vectors/config_botocore.py compares values with
  * botocore's. */
 #include "aws/profile.h"
 

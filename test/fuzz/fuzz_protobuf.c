@@ -1,12 +1,12 @@
 /* fuzz_protobuf.c - -s protobuf. 's': two bytes of length, a descriptor set, a message, read as each of the set's first messages,
  * behind Glue's header, plain and packed: the same twice, one line of JSON within the limit, or refused. 'm': a message of
- * descriptor.proto's kin, which test/vectors/protobuf.h has the set of. Our own reader says whether a line is JSON, and jansson judges that
- * reader in fuzz_json; what a message says is judged by upb in test/vectors/protobuf_python.py. */
+ * descriptor.proto's kin, which test/contract/vectors/protobuf.h has the set of. Our own reader says whether a line is JSON, and jansson judges that
+ * reader in fuzz_json; what a message says is judged by upb in test/contract/vectors/protobuf_python.py. */
 #include <zlib.h>
 
 #include "cli/json_nodes.h"
 #include "decoding.h"
-#include "vectors/protobuf.h"
+#include "contract/vectors/protobuf.h"
 
 enum { MESSAGES = 6 };
 

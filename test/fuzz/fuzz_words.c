@@ -1,5 +1,5 @@
 /* fuzz_words.c - command lines of any bytes: as many words as were counted, each with its end, and white
- * space around a line changes nothing. vectors/words_shlex.py compares with Python's shlex. */
+ * space around a line changes nothing. contract/vectors/words_shlex.py compares with Python's shlex. */
 #include "codec/words.h"
 
 #include "fuzz.h"

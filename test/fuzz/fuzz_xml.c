@@ -1,6 +1,6 @@
 /* fuzz_xml.c - the XML finder on any bytes: nothing beyond the document is read, what is found is no longer
  * than the document allows, and the whole document decides whether it is one, not the path.
- * vectors/xml_etree.py compares texts with ElementTree's. */
+ * contract/vectors/xml_etree.py compares texts with ElementTree's. */
 #include "codec/xml.h"
 
 #include "fuzz.h"

@@ -435,8 +435,8 @@ decode_seeds = {
 for name, text in decode_seeds.items():
     write("decode", name, text)
 
-# ---- unpackers of -s: what the formats' own tools made (test/vectors/packed.py); the first byte picks one ------------
-with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "vectors", "packed.h")) as f:
+# ---- unpackers of -s: what the formats' own tools made (test/contract/vectors/packed.py); the first byte picks one ------------
+with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "contract", "vectors", "packed.h")) as f:
     packed_rows = f.read().split("packed_rows[]")[1]
 for row in packed_rows.split('\n    {"')[1:]:
     decoder, what = row.split('", "')[0], row.split('"')[2]
@@ -448,8 +448,8 @@ for row in packed_rows.split('\n    {"')[1:]:
     write("unpack", seed + "-twice", letter + texts[0] + texts[0])
     write("unpack", seed + "-auto", b"a" + texts[0])
 
-# ---- Avro: files and values of Java's writers (test/vectors/glue.py), and values by themselves ----------------------
-with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "vectors", "glue.json")) as f:
+# ---- Avro: files and values of Java's writers (test/contract/vectors/glue.py), and values by themselves ----------------------
+with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "contract", "vectors", "glue.json")) as f:
     glue_rows = {name: bytes.fromhex(text) for name, text in json.load(f)["rows"].items()}
 
 
@@ -471,8 +471,8 @@ for name, (schema, value) in {
 }.items():
     write("avro", name, avro_value(schema, value))
 
-# ---- Protobuf: sets of protoc and messages of PyPI's protobuf (test/vectors/protobuf.py), and Amazon's ----------------
-with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "vectors", "protobuf.h")) as f:
+# ---- Protobuf: sets of protoc and messages of PyPI's protobuf (test/contract/vectors/protobuf.py), and Amazon's ----------------
+with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "contract", "vectors", "protobuf.h")) as f:
     protobuf_parts = f.read().split("protobuf_rows[]")[1].split('\n    {"')[1:]
 protobuf_rows = {part.split('"')[0]: bytes(int(octal, 8) for octal in re.findall(r"\\(\d{3})", part)) for part in protobuf_parts}
 

@@ -1,5 +1,5 @@
 /* handle.c - every function of sloop.h that takes a consumer, from sloop_close() to the end of its callback: it
- * does no harm, and one that returns an int returns SLOOP_ESTATE. test/tidy/surface.py holds the table
+ * does no harm, and one that returns an int returns SLOOP_ESTATE. test/contract/tidy/surface.py holds the table
  * against the header. Scenes and unit/api/operator.c test consumers that are open. */
 #include "api/open.h"
 

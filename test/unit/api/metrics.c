@@ -1,5 +1,5 @@
 /* api/metrics.c: options, members that come and go, and every order of closing, on a host without a network.
- * metrics_*.c and integration/metrics.py test the content of pages and of calls to CloudWatch. */
+ * metrics_*.c and process/metrics.py test the content of pages and of calls to CloudWatch. */
 #include "api/open.h"
 
 #include "aws_fake_host.h"

@@ -1,5 +1,5 @@
 /* api/metrics_server.c: addresses, routes, pages in slices and clients that leave, on a host whose peers are
- * calls of this file. Real sockets: integration/metrics.py. */
+ * calls of this file. Real sockets: process/metrics.py. */
 #include "api/metrics_server.h"
 
 #include "aws_fake_host.h"

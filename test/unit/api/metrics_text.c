@@ -1,4 +1,4 @@
-/* api/metrics_text.c: names, labels, omitted values, and that slices change nothing. integration/metrics.py
+/* api/metrics_text.c: names, labels, omitted values, and that slices change nothing. process/metrics.py
  * shows that a Prometheus client reads it. */
 #include "api/metrics_text.h"
 

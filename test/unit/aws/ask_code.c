@@ -1,4 +1,4 @@
-/* ask_code.c - nobody is asked without leave or without a terminal; test/integration/creds_table.py types codes. */
+/* ask_code.c - nobody is asked without leave or without a terminal; test/process/creds_table.py types codes. */
 #include "aws/ask_code.h"
 
 #include "aws_fake_host.h"

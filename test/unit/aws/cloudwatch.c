@@ -1,5 +1,5 @@
 /* aws/cloudwatch.c: a call's words and limits, and its outcome. The vectors (botocore) and
- * integration/metrics.py (moto) show that services accept it. */
+ * process/metrics.py (moto) show that services accept it. */
 #include "aws/cloudwatch.h"
 
 #include "aws_fake_host.h"

@@ -1,4 +1,4 @@
-/* key_plan.c - the order within a profile; test/vectors compares random files with botocore. */
+/* key_plan.c - the order within a profile; test/contract/vectors compares random files with botocore. */
 #include "aws/key_plan.h"
 
 #include "aws_fake_host.h"

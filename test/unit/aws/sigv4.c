@@ -1,4 +1,4 @@
-/* sigv4.c - the signer gives the signatures that botocore gave for the same requests; test/vectors
+/* sigv4.c - the signer gives the signatures that botocore gave for the same requests; test/contract/vectors
  * compares thousands more. */
 #include "aws/sigv4.h"
 #include "check.h"

@@ -1,6 +1,6 @@
 /* aws/subscribe.c: a subscription cut at every byte, ended at every byte, in pieces of every size; pages
  * that are not there yet, budgets, silence, exceptions. The transport is played here, bytes and all; the
- * real one is met in test/integration/tail_push.py. */
+ * real one is met in test/process/tail_push.py. */
 #include "aws/subscribe.h"
 
 #include "aws/limits.h"

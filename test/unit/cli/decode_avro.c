@@ -1,12 +1,12 @@
 /* decode_avro.c - Avro files, and messages behind Glue's header, as Java's writers made them: whole, damaged, cut short,
- * without end, and without memory. Random schemas and values are compared with fastavro in test/vectors. */
+ * without end, and without memory. Random schemas and values are compared with fastavro in test/contract/vectors. */
 #include "check.h"
 #include "cli/decode.h"
 #include "cli/json_nodes.h"
 #include "cli/schemas.h"
 #include "sanitized.h"
 #include "scarce.h"
-#include "vectors/glue.h"
+#include "contract/vectors/glue.h"
 
 #define TAIL "\"raw\":\"\\u0000A\\u0080\xc3\xbf\\\"\",\"hash\":\"\\u0001\\u0002\xc3\xbe\",\"at\":170000000000"
 static const char *const orders[] = {

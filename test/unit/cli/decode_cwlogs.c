@@ -1,4 +1,4 @@
-/* decode_cwlogs.c - the events of a record of CloudWatch Logs. test/cli/decoders.py packs real-looking
+/* decode_cwlogs.c - the events of a record of CloudWatch Logs. test/process/cli_decoders.py packs real-looking
  * ones. */
 #include <zlib.h>
 

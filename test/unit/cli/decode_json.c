@@ -1,4 +1,4 @@
-/* decode_json.c - JSON on one line, and DynamoDB's types taken off. test/cli/decoders.py compares with
+/* decode_json.c - JSON on one line, and DynamoDB's types taken off. test/process/cli_decoders.py compares with
  * boto3. */
 #include "cli/decode_json.h"
 #include "check.h"

@@ -4,7 +4,7 @@
 #include "cli/decode.h"
 #include "rnd.h"
 #include "scarce.h"
-#include "vectors/packed.h"
+#include "contract/vectors/packed.h"
 
 static char why[100];
 static char got[1 << 15];

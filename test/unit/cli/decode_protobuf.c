@@ -1,5 +1,5 @@
 /* decode_protobuf.c - -s protobuf on messages of PyPI's protobuf and of Amazon's serialiser: whole, damaged, cut short, too long
- * and without memory; and on messages as no writer makes them. Random schemas are compared with upb by vectors/protobuf_python.py. */
+ * and without memory; and on messages as no writer makes them. Random schemas are compared with upb by contract/vectors/protobuf_python.py. */
 #include "check.h"
 #include "cli/decode.h"
 #include "cli/json_nodes.h"
@@ -7,8 +7,8 @@
 #include "cli/schemas.h"
 #include "sanitized.h"
 #include "scarce.h"
-#include "vectors/glue.h"
-#include "vectors/protobuf.h"
+#include "contract/vectors/glue.h"
+#include "contract/vectors/protobuf.h"
 
 static char why[400];
 static char got[1 << 17];

@@ -1,4 +1,4 @@
-/* es256.c - which keys are taken; test/vectors/login_cryptography.py has its signatures verified by others. The keys
+/* es256.c - which keys are taken; test/contract/vectors/login_cryptography.py has its signatures verified by others. The keys
  * were made with openssl 3.0. */
 #include "codec/es256.h"
 

@@ -1,5 +1,5 @@
 /* eventstream.c - codec/eventstream: published and recomputed vectors, messages cut at every byte, several
- * in one piece, every type of header, every way to be wrong. test/vectors/eventstream_botocore.py compares
+ * in one piece, every type of header, every way to be wrong. test/contract/vectors/eventstream_botocore.py compares
  * made-up streams with what botocore reads. */
 #include "check.h"
 #include "codec/crc32.h"

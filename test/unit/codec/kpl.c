@@ -1,5 +1,5 @@
 /* Aggregates in pages: good, odd and hostile ones; slices and failing memory change nothing; a slice is
- * bounded. test/vectors/kpl_agg.py compares with other readers. */
+ * bounded. test/contract/vectors/kpl_agg.py compares with other readers. */
 #include "codec/kpl.h"
 
 #include "base/num.h"

@@ -1,4 +1,4 @@
-/* words.c - command lines to words; test/vectors compares with Python's shlex. */
+/* words.c - command lines to words; test/contract/vectors compares with Python's shlex. */
 #include "codec/words.h"
 
 #include "check.h"

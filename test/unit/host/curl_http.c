@@ -1,5 +1,5 @@
 /* curl_http.c - which versions of libcurl may have several subscriptions on a connection. What they do there
- * is tried by test/integration/tail_push_h2.py. */
+ * is tried by test/process/tail_push_h2.py. */
 #include "host/uv_host.h"
 
 #include "check.h"

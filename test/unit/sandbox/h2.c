@@ -1,5 +1,5 @@
 /* h2_conn.c, h2_stream.c - HTTP/2 against nghttp2's own client, without sockets and without memory. Over real
- * ones, and against clients that are not nghttp2's: integration/sandbox_h2.py. */
+ * ones, and against clients that are not nghttp2's: process/sandbox_h2.py. */
 #include "sandbox/h2_inside.h"
 
 #include "aws_fake_host.h"

@@ -1,5 +1,5 @@
 /* subscriptions.c - subscriptions of the model: when an event is due, what ends one, what the clock and news decide.
- * What clients see of it: test/integration/sandbox_push.py. */
+ * What clients see of it: test/process/sandbox_push.py. */
 #include "codec/eventstream.h"
 #include "sandbox_box.h"
 
