@@ -113,7 +113,7 @@ static inline int by_name(const void *a, const void *b) {
   return c ? c : (x->name.n > y->name.n) - (x->name.n < y->name.n);
 }
 
-/* The whole row: "name=S:text name=N:1", by name. */
+/* The whole row: "name=S:text name=N:1 name=SS:a,b", by name. */
 static inline const char *row_text(void) {
   static char out[2000];
   static const char *const kinds[] = {"?", "S", "N", "B", "SS", "BOOL", "NULL", "?"};
@@ -126,7 +126,11 @@ static inline const char *row_text(void) {
   for (size_t i = 0; i < table.rows[0].n; i++) {
     const slp_val *v = &all[i].val;
     n += (size_t)snprintf(out + n, sizeof out - n, "%s%.*s=%s:%.*s", i ? " " : "", (int)all[i].name.n,
-                          all[i].name.p, kinds[v->kind], (int)v->s.n, v->s.p ? v->s.p : "");
+                          all[i].name.p, kinds[v->kind], v->kind == SLP_VAL_SS ? 0 : (int)v->s.n,
+                          v->s.p ? v->s.p : "");
+    for (size_t k = 0; v->kind == SLP_VAL_SS && k < v->n; k++)
+      n += (size_t)snprintf(out + n, sizeof out - n, "%s%.*s", k ? "," : "", (int)v->items[k].n,
+                            v->items[k].p);
   }
   return out;
 }

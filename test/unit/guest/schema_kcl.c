@@ -1,55 +1,17 @@
 /* The layout of KCL 2.x: rows as its workers write them, read; and every verb against one row. What is
  * written is compared attribute by attribute, for whoever reads it is not ours. */
+#include "unit/schema_table.h"
+
 #include "lease/shard_set.h"
-#include "store/rows.h"
-#include "guest/guest_schemas.h"
 
-#include "check.h"
-
-static slp_mem *mem;
-static slp_schema *schema;
-static slp_table_spec spec;
-static slp_store_rows table; /* one row, or none */
-static slp_parsed_row parsed;
-
-#define S(z) SLP_STR(z)
 #define TS 1700000000123
 
 static void begin_of(const char *stream) {
   mem = slp_mem_new(NULL, NULL);
   schema = slp_schema_kcl(mem, slp_str_of(stream), TS);
-  schema->table(schema, "leases", &spec);
-  slp_store_rows_init(&table, mem);
+  table_begin();
 }
 static void begin(void) { begin_of(""); }
-
-static void end(void) {
-  slp_store_rows_free(&table);
-  schema->free(schema);
-  CHECK(mem->live_blocks == 0);
-  slp_mem_drop(mem);
-}
-
-/* ---- rows built by hand ------------------------------------------------------------------------- */
-
-#define TEXT(name_, s_)                                     \
-  {                                                         \
-    SLP_STR(name_), { .kind = SLP_VAL_S, .s = SLP_STR(s_) } \
-  }
-#define NUM(name_, s_)                                      \
-  {                                                         \
-    SLP_STR(name_), { .kind = SLP_VAL_N, .s = SLP_STR(s_) } \
-  }
-#define NIL(name_)                           \
-  {                                          \
-    SLP_STR(name_), { .kind = SLP_VAL_NULL } \
-  }
-#define READ(...)                            \
-  do {                                       \
-    const slp_attr attrs[] = {__VA_ARGS__};  \
-    slp_row row = {attrs, SLP_COUNT(attrs)}; \
-    schema->read(schema, &row, &parsed);     \
-  } while (0)
 
 #define SEQ "49590338271490256608559692538361571095921575989136588898"
 
@@ -69,7 +31,7 @@ TEST(a_row_of_a_running_worker_is_read) {
   CHECK(slp_str_is(slp_mark_seq(&l->position.mark), SEQ));
   CHECK(slp_str_eq(l->parents[0], parents[0]) && slp_str_eq(l->parents[1], parents[1]));
   CHECK(slp_str_is(l->hash_start, "0") && slp_str_is(l->hash_end, "99"));
-  end();
+  table_end();
 }
 
 /* A condition on such a row could not be written so that it holds: nobody would ever take the lease, in silence. */
@@ -81,7 +43,7 @@ TEST(a_row_whose_owner_is_an_empty_text_is_damaged) {
          {slp_str_of(names[i]), {.kind = SLP_VAL_S}});
     CHECK(parsed.kind == SLP_ROW_BAD && strstr(parsed.why, names[i]));
   }
-  end();
+  table_end();
 }
 
 static slp_position_kind kind_of(const char *checkpoint) {
@@ -111,7 +73,7 @@ TEST(the_words_of_a_checkpoint) {
   CHECK(kind_of(digits) == SLP_POSITION_NONE && parsed.kind == SLP_ROW_BAD);
   digits[SLP_SEQ_MAX] = 0;
   CHECK(kind_of(digits) == SLP_POSITION_AFTER);
-  end();
+  table_end();
 }
 
 TEST(rows_of_others_are_left_alone) {
@@ -126,7 +88,7 @@ TEST(rows_of_others_are_left_alone) {
   CHECK(parsed.kind == SLP_ROW_LEASE);
   READ(TEXT("other", "shardId-0"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"));
   CHECK(parsed.kind == SLP_ROW_OTHER);
-  end();
+  table_end();
 }
 
 TEST(damaged_rows_are_named) {
@@ -150,7 +112,7 @@ TEST(damaged_rows_are_named) {
   READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"),
        NUM("pendingCheckpointState", "0"), NUM("checkpointSubSequenceNumber", "9223372036854775807"));
   CHECK(parsed.kind == SLP_ROW_LEASE && parsed.u.lease.position.mark.sub == UINT32_MAX);
-  end();
+  table_end();
 }
 
 TEST(during_a_hand_over_of_kcl_3_the_old_owner_reads_on) {
@@ -158,92 +120,10 @@ TEST(during_a_hand_over_of_kcl_3_the_old_owner_reads_on) {
   READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"), TEXT("leaseOwner", "next"),
        TEXT("checkpointOwner", "last"));
   CHECK(slp_str_is(parsed.u.lease.owner, "last") && slp_str_is(parsed.u.lease.claim, "next"));
-  end();
+  table_end();
 }
 
 /* ---- verbs -------------------------------------------------------------------------------------- */
-
-/* 1: it was written; 0: refused. The row is read into `parsed`. */
-static int apply(const slp_operation *i) {
-  slp_store_write w;
-  slp_row_request d;
-  const char *why = "";
-  memset(&w, 0, sizeof w);
-  slp_row_request_init(&d, mem, &w);
-  CHECK(schema->write(schema, &d, i) == 0);
-  CHECK(!w.key.range.n);
-  const slp_row *row = table.n ? &table.rows[0] : NULL;
-  int done = slp_rows_hold(row, w.when, w.when_n);
-  if (done) {
-    slp_store_rows next;
-    slp_store_rows_init(&next, mem);
-    if (w.kind != SLP_WRITE_DELETE) CHECK(slp_rows_change(&next, row, &spec, &w, &why) == 0);
-    slp_store_rows_free(&table);
-    table = next;
-  }
-  slp_row_request_free(&d);
-  memset(&parsed, 0, sizeof parsed);
-  if (table.n) schema->read(schema, &table.rows[0], &parsed);
-  return done;
-}
-
-#define DO(...) CHECK(apply(&(slp_operation){__VA_ARGS__}) == 1)
-#define REFUSED(...) CHECK(apply(&(slp_operation){__VA_ARGS__}) == 0)
-
-static void can_not(const slp_operation *i) {
-  slp_store_write w = {.rq = {0}};
-  slp_row_request d;
-  slp_row_request_init(&d, mem, &w);
-  CHECK(schema->write(schema, &d, i) == SLP_EINVAL);
-  slp_row_request_free(&d);
-}
-
-static slp_position after(const char *seq, uint32_t sub) {
-  slp_position s = {.kind = SLP_POSITION_AFTER};
-  slp_mark_set(&s.mark, slp_str_of(seq), sub, -1);
-  return s;
-}
-
-static int by_name(const void *a, const void *b) {
-  const slp_attr *x = a, *y = b;
-  size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
-  int c = memcmp(x->name.p, y->name.p, n);
-  return c ? c : (x->name.n > y->name.n) - (x->name.n < y->name.n);
-}
-
-/* The whole row: "name=S:text name=N:1 name=SS:a,b", by name. */
-static const char *row_text(void) {
-  static char out[2000];
-  slp_attr all[32];
-  size_t n = 0;
-  out[0] = 0;
-  CHECK(table.n == 1 && table.rows[0].n <= SLP_COUNT(all));
-  memcpy(all, table.rows[0].attrs, table.rows[0].n * sizeof *all);
-  qsort(all, table.rows[0].n, sizeof *all, by_name);
-  for (size_t i = 0; i < table.rows[0].n; i++) {
-    const slp_val *v = &all[i].val;
-    static const char *const kinds[] = {"?", "S", "N", "B", "SS", "BOOL", "NULL", "?"};
-    n += (size_t)snprintf(out + n, sizeof out - n, "%s%.*s=%s:%.*s", i ? " " : "", (int)all[i].name.n,
-                          all[i].name.p, kinds[v->kind], v->kind == SLP_VAL_SS ? 0 : (int)v->s.n,
-                          v->s.p ? v->s.p : "");
-    for (size_t k = 0; v->kind == SLP_VAL_SS && k < v->n; k++)
-      n += (size_t)snprintf(out + n, sizeof out - n, "%s%.*s", k ? "," : "", (int)v->items[k].n,
-                            v->items[k].p);
-  }
-  return out;
-}
-
-static void set_by_another(const char *name, slp_val val) {
-  slp_store_rows next;
-  slp_change c = {slp_str_of(name), SLP_SET, val};
-  slp_store_write w = {.kind = SLP_WRITE_UPDATE, .changes = &c, .changes_n = 1, .key = parsed.key};
-  const char *why = "";
-  slp_store_rows_init(&next, mem);
-  CHECK(slp_rows_change(&next, &table.rows[0], &spec, &w, &why) == 0);
-  slp_store_rows_free(&table);
-  table = next;
-  schema->read(schema, &table.rows[0], &parsed);
-}
 
 TEST(a_lease_from_its_making_to_its_removal_as_kcl_keeps_it) {
   begin();
@@ -302,7 +182,7 @@ TEST(a_lease_from_its_making_to_its_removal_as_kcl_keeps_it) {
             "throughputKBps=N:1.5");
   DO(.kind = SLP_OPERATION_REMOVE, .shard = S("shardId-1"));
   CHECK(table.n == 0);
-  end();
+  table_end();
 }
 
 TEST(names_that_are_too_long) {
@@ -314,11 +194,11 @@ TEST(names_that_are_too_long) {
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("shardId-1"), .position = oldest,
      .parents = {long_name, {NULL, 0}});
   CHECK_INT(parsed.kind, SLP_ROW_BAD);
-  end();
+  table_end();
   begin();
   DO(.kind = SLP_OPERATION_CREATE, .shard = long_name, .position = oldest);
   CHECK_INT(parsed.kind, SLP_ROW_BAD);
-  end();
+  table_end();
 }
 
 /* As KCL counts: only a take from somebody else is a switch. */
@@ -332,7 +212,7 @@ TEST(a_take_of_what_nobody_owns_is_no_switch) {
   CHECK_INT(slp_row_int(&table.rows[0], S("ownerSwitchesSinceCheckpoint"), -1), 0);
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 2);
   CHECK_INT(slp_row_int(&table.rows[0], S("ownerSwitchesSinceCheckpoint"), -1), 1);
-  end();
+  table_end();
 }
 
 TEST(what_was_never_read_is_released_as_it_was) {
@@ -344,7 +224,7 @@ TEST(what_was_never_read_is_released_as_it_was) {
   CHECK_STR(row_text(),
             "checkpoint=S:LATEST checkpointSubSequenceNumber=N:0 leaseCounter=N:1700000002 "
             "leaseKey=S:s ownerSwitchesSinceCheckpoint=N:0");
-  end();
+  table_end();
 }
 
 TEST(a_lease_that_kcl_3_hands_over_is_taken_whole) {
@@ -357,7 +237,7 @@ TEST(a_lease_that_kcl_3_hands_over_is_taken_whole) {
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .claim = S("next"),
      .epoch = 1);
   CHECK(slp_str_is(parsed.u.lease.owner, "b.1") && !parsed.u.lease.claim.n);
-  end();
+  table_end();
 }
 
 static slp_val named(const char *name) { return (slp_val){.kind = SLP_VAL_S, .s = slp_str_of(name)}; }
@@ -383,7 +263,7 @@ TEST(a_hand_over_of_kcl_3_from_its_victims_side) {
   CHECK_STR(row_text(),
             "checkpoint=S:5 checkpointSubSequenceNumber=N:2 leaseCounter=N:4 leaseKey=S:s "
             "leaseOwner=S:next ownerSwitchesSinceCheckpoint=N:0");
-  end();
+  table_end();
 }
 
 /* The leader names another one between what was read and the take: the counter does not tell. */
@@ -393,7 +273,7 @@ TEST(a_take_of_what_the_leader_has_given_away_meanwhile_is_refused) {
   set_by_another("leaseOwner", named("a.1"));
   set_by_another("checkpointOwner", named("b.1"));
   REFUSED(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .owner = S("a.1"), .epoch = 0);
-  end();
+  table_end();
 }
 
 /* A worker of KCL 2 knows no checkpointOwner and leaves it behind when it frees the lease. */
@@ -404,7 +284,7 @@ TEST(a_lease_whose_next_owner_has_freed_it_can_be_taken) {
   REFUSED(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("c.1"), .epoch = 0);
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 0);
   CHECK(slp_str_is(parsed.u.lease.owner, "b.1") && !parsed.u.lease.claim.n);
-  end();
+  table_end();
 }
 
 /* The next owner has gone without a trace: the present one stands where KCL 3 keeps it during a hand-over. */
@@ -423,7 +303,7 @@ TEST(a_worker_alone_in_the_place_of_a_hand_over_goes_on) {
   set_by_another("checkpointOwner", named("a.1"));
   DO(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("a.1"), .epoch = 2);
   CHECK(!parsed.u.lease.owner.n);
-  end();
+  table_end();
 }
 
 /* Between workers of sloop. The counter stays, so the owner's next write gets in, and its answer shows it. */
@@ -448,7 +328,7 @@ TEST(a_lease_is_asked_for_and_handed_over) {
   CHECK_STR(row_text(),
             "checkpoint=S:5 checkpointSubSequenceNumber=N:2 leaseCounter=N:4 leaseKey=S:s "
             "leaseOwner=S:b.1 ownerSwitchesSinceCheckpoint=N:0");
-  end();
+  table_end();
 }
 
 /* A worker of KCL takes the lease and leaves the claim; a leader names the next owner over it. */
@@ -473,7 +353,7 @@ TEST(a_claim_of_ours_means_nothing_to_kcl) {
   CHECK(!strstr(row_text(), "Claim") && !strstr(row_text(), "checkpointOwner"));
   set_by_another("sloopClaim", (slp_val){.kind = SLP_VAL_N, .s = S("7")}); /* somebody else's of that name */
   CHECK(parsed.kind == SLP_ROW_LEASE && !parsed.u.lease.claim.n);
-  end();
+  table_end();
 }
 
 TEST(rates_are_kilobytes_with_six_digits) {
@@ -491,7 +371,7 @@ TEST(rates_are_kilobytes_with_six_digits) {
   set_by_another("throughputKBps", (slp_val){.kind = SLP_VAL_N, .s = S("0.074633")});
   DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 3);
   CHECK_INT(parsed.u.lease.rate_bytes, 76);
-  end();
+  table_end();
 }
 
 /* What KCL 3.5 reads: the same attributes and types as its own row. */
@@ -507,7 +387,7 @@ TEST(a_workers_load_is_told_and_taken_back) {
   CHECK(strstr(row_text(), "sts=?:{\"M\":{\"C\":{\"L\":[{\"N\":\"1.500\"},{\"N\":\"99.999\"}]}}}"));
   CHECK(strstr(row_text(), "opr=?:{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}"));
   CHECK(parsed.kind == SLP_ROW_LOAD && parsed.u.load.cpu);
-  end();
+  table_end();
 }
 
 TEST(an_operator_resets_what_nobody_owns_or_by_name) {
@@ -531,7 +411,7 @@ TEST(an_operator_resets_what_nobody_owns_or_by_name) {
   DO(.kind = SLP_OPERATION_RESET, .shard = S("s"), .owner = S("a.1"), .claim = S("next"), .epoch = 4,
      .position = oldest);
   CHECK(!parsed.u.lease.owner.n && !parsed.u.lease.claim.n);
-  end();
+  table_end();
 }
 
 /* A place where no record is, as a row of KCL holds it, and back. */
@@ -548,7 +428,7 @@ TEST(a_place_without_a_record) {
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = at);
   CHECK(strstr(row_text(), "checkpointSubSequenceNumber=N:1790000000123"));
   CHECK(parsed.u.lease.position.mark.idle && slp_position_cmp(&parsed.u.lease.position, &at) == 0);
-  end();
+  table_end();
 }
 
 TEST(positions_and_verbs_that_the_table_can_not_say) {
@@ -567,7 +447,7 @@ TEST(positions_and_verbs_that_the_table_can_not_say) {
         &(slp_operation){.kind = v, .shard = S("s"), .id = S("w"), .incarnation = S("b"), .position = at});
   }
   CHECK(slp_set_has(schema->operations, SLP_OPERATION_RENEW));
-  end();
+  table_end();
 }
 
 TEST(an_application_of_several_streams) {
@@ -593,5 +473,5 @@ TEST(an_application_of_several_streams) {
                     &key) == 0);
   CHECK(slp_str_is(key.hash, "123456789012:orders:1700000000:shardId-7") && !key.range.n);
   slp_row_request_free(&d);
-  end();
+  table_end();
 }

@@ -129,7 +129,7 @@ TEST(a_lease_from_its_making_to_its_removal) {
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = oldest, .parents = {S("p"), S("q")},
      .hash_start = S("0"), .hash_end = S("99"), .seq_start = S(START));
   CHECK_STR(row_text(), "checkpoint=S:" START " heartbeat=N:0 shard_id=S:s sloop_oldest=S:" START
-                        " sloop_parents=SS: worker_id=S:nobody");
+                        " sloop_parents=SS:p,q worker_id=S:nobody");
   CHECK(parsed.u.lease.position.kind == SLP_POSITION_OLDEST && !parsed.u.lease.owner.n);
   CHECK(slp_str_is(parsed.u.lease.parents[0], "p") && slp_str_is(parsed.u.lease.parents[1], "q"));
   REFUSED(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = oldest);
@@ -144,13 +144,13 @@ TEST(a_lease_from_its_making_to_its_removal) {
   DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s"), .me = S("a.1"), .epoch = 41, .position = ten);
   CHECK_STR(row_text(),
             "Extra=N:1 checkpoint=S:10 heartbeat=N:42 shard_id=S:s sloop_done=S:10 "
-            "sloop_parents=SS: worker_id=S:a.1");
+            "sloop_parents=SS:p,q worker_id=S:a.1");
   REFUSED(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s"), .me = S("a.1"), .epoch = 41, .position = ten);
   slp_position eleven = after("11", UINT32_MAX);
   DO(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("a.1"), .epoch = 42, .position = eleven);
   CHECK_STR(row_text(),
             "Extra=N:1 checkpoint=S:11 heartbeat=N:43 shard_id=S:s sloop_done=S:11 "
-            "sloop_parents=SS: worker_id=S:nobody");
+            "sloop_parents=SS:p,q worker_id=S:nobody");
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .epoch = 43);
   DO(.kind = SLP_OPERATION_RETAKE, .shard = S("s"), .me = S("b.1"), .owner = S("b.1"), .epoch = 44);
   slp_position end = after("12", UINT32_MAX);
@@ -158,7 +158,7 @@ TEST(a_lease_from_its_making_to_its_removal) {
   DO(.kind = SLP_OPERATION_END, .shard = S("s"), .me = S("b.1"), .epoch = 45, .position = end);
   CHECK_STR(row_text(),
             "Extra=N:1 checkpoint=S:12 heartbeat=N:46 shard_id=S:s sloop_done=S:SHARD_END "
-            "sloop_parents=SS: worker_id=S:nobody");
+            "sloop_parents=SS:p,q worker_id=S:nobody");
   CHECK(parsed.u.lease.position.kind == SLP_POSITION_END);
   REFUSED(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .epoch = 46);
   DO(.kind = SLP_OPERATION_REMOVE, .shard = S("s"));
