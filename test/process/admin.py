@@ -5,9 +5,7 @@ import json
 import os
 import queue
 import re
-import subprocess
 import tempfile
-import threading
 import time
 
 import fleet as fleets
@@ -19,43 +17,17 @@ from sandbox_box import Box
 LEASE_MS = 2000
 
 
-class Operator:
+class Operator(harness.Told):
     """admin_main, for one stream and application."""
 
     def __init__(self, fleet, worker="operator", table=None, schema="sloop"):
-        path = os.environ.get("SLOOP_TEST_ADMIN", os.path.join(servers.ROOT, "build", "test", "process", "admin_main"))
-        if not os.access(path, os.X_OK):
-            raise servers.Missing(f"no {path}; set SLOOP_TEST_ADMIN")
         store = fleet.leases if fleet.sqlite else f"dynamodb:{table or fleet.table}"
-        argv = [path, fleet.stream, fleet.app, store, "-" if fleet.sqlite else fleet.leases, schema, str(LEASE_MS), worker]
-        self.process = subprocess.Popen(argv, env=harness.tail_environment(fleet.records), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, preexec_fn=servers.die_with_parent)
+        argv = [fleet.stream, fleet.app, store, "-" if fleet.sqlite else fleet.leases, schema, str(LEASE_MS), worker]
         self.answers = queue.Queue()
-        threading.Thread(target=self.listen, daemon=True).start()
+        super().__init__("admin_main", "SLOOP_TEST_ADMIN", argv, harness.tail_environment(fleet.records))
 
-    def listen(self):
-        for line in self.process.stdout:
-            self.answers.put(json.loads(line))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.process.stdin.close()
-        try:
-            code = self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise
-        finally:
-            self.process.stdout.close()
-        if exception[0] is None:
-            expect(code == 0, f"admin_main ended with {code}: something was left open")
-
-    def tell(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
+    def on_line(self, line):
+        self.answers.put(json.loads(line))
 
     def hear(self, seconds=30):
         try:

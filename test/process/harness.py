@@ -395,6 +395,51 @@ class Running:
 # ---- the judge -------------------------------------------------------------------------------------------------
 
 
+class Told:
+    """A program of the tests that hears lines and answers in lines. It ends with its input, and with 0 unless it left
+    something open. The environment's `variable` may name another build of it."""
+
+    ends_within_s = 10
+
+    def __init__(self, program, variable, arguments, env):
+        path = os.environ.get(variable, os.path.join(servers.ROOT, "build", "test", "process", program))
+        if not os.access(path, os.X_OK):
+            raise servers.Missing(f"no {path}; set {variable}")
+        self.program, self.said = program, []
+        self.process = subprocess.Popen([path, *arguments], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, preexec_fn=servers.die_with_parent)
+        self.listener = threading.Thread(target=self.listen, daemon=True)
+        self.listener.start()
+
+    def listen(self):
+        for line in self.process.stdout:
+            self.on_line(line.rstrip("\n"))
+
+    def on_line(self, line):
+        self.said.append(line)
+
+    def tell(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.process.stdin.close()
+        try:
+            code = self.process.wait(self.ends_within_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+        finally:
+            self.listener.join(self.ends_within_s)
+            self.process.stdout.close()
+        if exception[0] is None:
+            expect(code == 0, f"{self.program} ended with {code}: something was left open")
+
+
 def records_of(out):
     """-J output -> list of records. Every line must be one object with exactly the promised members."""
     records = []

@@ -33,43 +33,16 @@ except ImportError:
 SECONDS = 60
 
 
-class Program:
+class Program(harness.Told):
     """metrics_main, and what it said so far."""
 
+    ends_within_s = 20
+
     def __init__(self, environment, *arguments):
-        path = os.environ.get("SLOOP_TEST_METRICS",
-                              os.path.join(servers.ROOT, "build", "test", "process", "metrics_main"))
-        if not os.access(path, os.X_OK):
-            raise servers.Missing(f"no {path}; set SLOOP_TEST_METRICS")
-        self.process = subprocess.Popen([path, *arguments], env=environment, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, preexec_fn=servers.die_with_parent)
-        self.said = []
-        threading.Thread(target=self.listen, daemon=True).start()
+        super().__init__("metrics_main", "SLOOP_TEST_METRICS", arguments, environment)
         first = wait_until(lambda: self.said[:1], SECONDS, "its first line")[0]
         self.refused = first if first.startswith("refused") else None
         self.url = None if self.refused else first.split(" ", 1)[1]
-
-    def listen(self):
-        for line in self.process.stdout:
-            self.said.append(line.rstrip("\n"))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.process.stdin.close()
-        try:
-            code = self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise
-        if exception[0] is None:
-            expect(code == 0, f"metrics_main ended with {code}: something was left open")
-
-    def tell(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
 
     def hear(self, what, times=1):
         return wait_until(lambda: self.lines(what)[times - 1:], SECONDS, f"{times} x {what!r} in {self.said[-10:]}")

@@ -4,55 +4,25 @@ before are given back afterwards and count for nothing. What there is is what bo
 """
 
 import json
-import os
 import random
-import subprocess
-import threading
 
 import dynamo
 import harness
 import sandbox_box
-import servers
 import tail_times
 from harness import Tests, expect
 
 
-class Consumer:
+class Consumer(harness.Told):
     """seek_main, and what it said so far."""
 
     def __init__(self, url, stream, batch=20):
-        path = os.environ.get("SLOOP_TEST_SEEK", os.path.join(servers.ROOT, "build", "test", "process", "seek_main"))
-        if not os.access(path, os.X_OK):
-            raise servers.Missing(f"no {path}; set SLOOP_TEST_SEEK")
-        self.process = subprocess.Popen([path, stream, str(batch)], env=harness.tail_environment(url),
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        preexec_fn=servers.die_with_parent)
-        self.said = []
-        threading.Thread(target=self.listen, daemon=True).start()
-
-    def listen(self):
-        for line in self.process.stdout:
-            self.said.append(line.rstrip("\n"))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.process.stdin.close()
-        try:
-            code = self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise
-        if exception[0] is None:
-            expect(code == 0, f"seek_main ended with {code}: something was left open")
+        super().__init__("seek_main", "SLOOP_TEST_SEEK", [stream, str(batch)], harness.tail_environment(url))
 
     def tell(self, line):
         """Returns how much had been said before."""
         at = len(self.said)
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
+        super().tell(line)
         return at
 
     def hear(self, what, since, seconds=60):
