@@ -8,6 +8,7 @@
 
 #include "cli/config.h"
 #include "cli/nearest.h"
+#include "codec/json.h"
 
 /* ---- words of the command line ------------------------------------------------------------------ */
 
@@ -19,6 +20,8 @@ typedef struct words {
   /* 1 in the first round, which only looks for -F and for modes that need no file */
   /* quick: the first round found a mode that needs no file */
   uint8_t looking, quick;
+  /* produces: the first round found -P, so the words behind STREAM are files */
+  uint8_t produces;
   /* the path that -F gives */
   const char *config;
 } words;
@@ -42,6 +45,7 @@ static int take_option(slp_args *a, words *w, const slp_option *o, const char *v
     return slp_option_wrong(o, value, "the name of a file", why);
   if (!w->looking) return slp_args_take(a, o, value, 0, w->clock, why);
   if (o->id == O_CONFIG) w->config = value;
+  if (o->id == O_PRODUCE) w->produces = 1;
   if (is_quick(o, value)) w->quick = 1;
   return 0;
 }
@@ -104,6 +108,15 @@ static int take_stream(slp_args *a, const char *word, char why[200]) {
   return 0;
 }
 
+static int take_file(slp_args *a, const char *word, char why[200]) {
+  if (a->files_n == SLP_ARGS_FILES_MAX) {
+    snprintf(why, 200, "at most %d files at a time", SLP_ARGS_FILES_MAX);
+    return SLP_EINVAL;
+  }
+  a->files[a->files_n++] = word;
+  return 0;
+}
+
 static int answers_at_once(const slp_args *a) {
   return a->mode == SLP_MODE_HELP || a->mode == SLP_MODE_VERSION || a->mode == SLP_MODE_KNOBS ||
          a->mode == SLP_MODE_MAN || a->mode == SLP_MODE_COMPLETION || a->mode == SLP_MODE_KCAT;
@@ -116,7 +129,7 @@ static int take_words(slp_args *a, words *w, char why[200]) {
     const char *word = w->argv[w->at++];
     int r = 0;
     if (only_stream || word[0] != '-' || !word[1])
-      r = w->looking ? 0 : take_stream(a, word, why);
+      r = w->looking ? 0 : w->produces && a->streams_n ? take_file(a, word, why) : take_stream(a, word, why);
     else if (strcmp(word, "--") == 0)
       only_stream = 1;
     else if (word[1] == '-')
@@ -162,6 +175,7 @@ static void forget(slp_args *a, slp_option_id id) {
   if (id == O_KEY) a->key_delimiter = NULL;
   if (id == O_OFFSET) a->show_offset = 0;
   if (id == O_NULL) a->show_null = 0;
+  if (id == O_COUNT) a->count = 0;
 }
 
 /* Drops options of the file that contradict options of the command line about output lines. On the command
@@ -265,6 +279,40 @@ static int check_leases(const slp_args *a, char why[200]) {
   return SLP_EINVAL;
 }
 
+/* ---- -P ---- */
+
+/* Checks the options of -P. Options of the file about how records are printed are dropped, because they are
+ * meant for commands that print. */
+static int check_produce(slp_args *a, char why[200]) {
+  static const slp_option_id printing[] = {O_JSON, O_DELIMITER, O_KEY, O_COUNT};
+  for (size_t i = 0; i < SLP_COUNT(printing); i++)
+    if (!on_command_line(a, printing[i])) forget(a, printing[i]);
+  const char *keys = a->key_delimiter ? "-K" : a->key ? "-k" : NULL;
+  if (a->stream && (strncmp(a->stream, "dynamodb:", 9) == 0 || strstr(a->stream, ":dynamodb:")))
+    snprintf(why, 200, "-P: \"%.60s\" is no stream of Kinesis; the changes of a table come from writes to it",
+             a->stream);
+  else if ((a->json && (a->key || a->key_from)) || (a->key_from && keys))
+    snprintf(why, 200, "%s does not go together with %s", a->key_from ? "--key-from" : "-k",
+             a->json ? "-J" : keys);
+  else if (a->speed_milli && !a->json)
+    snprintf(why, 200, "--speed needs -J, whose lines say when a record had arrived");
+  else if (a->speed_milli && a->rate)
+    snprintf(why, 200, "--speed does not go together with --rate");
+  else if (a->lines && !a->files_n)
+    snprintf(why, 200, "-l needs a FILE: -P -l STREAM FILE...; standard input is read by lines anyway");
+  else if (a->files_n && !a->lines &&
+           (a->json || a->key_delimiter || a->key_from || a->delimiter || a->rejects))
+    snprintf(why, 200, "%s needs lines, and a FILE without -l is one record",
+             a->json            ? "-J"
+             : a->key_delimiter ? "-K"
+             : a->key_from      ? "--key-from"
+             : a->delimiter     ? "-D"
+                                : "--rejects");
+  else
+    return 0;
+  return SLP_EINVAL;
+}
+
 /* ---- --leases --metrics ---- */
 
 /* Returns 1 if an -X on the command line sets `setting`, such as "metrics=". A metrics address in the file
@@ -355,7 +403,8 @@ static int check_iam(const slp_args *a, char why[200]) {
 
 static int check_streams(const slp_args *a, char why[200]) {
   int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_IAM ||
-              (a->mode & (SHOWS_LEASES | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER));
+              (a->mode & (SHOWS_LEASES | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER |
+                          SLP_MODE_PRODUCE));
   if (!a->stream && needs)
     snprintf(why, 200,
              "which stream? Usage: stream-tail [options] STREAM...; -h for help, --demo to see it work");
@@ -416,6 +465,7 @@ static int check(slp_args *a, char why[200]) {
   int dump = a->mode == SLP_MODE_DUMP;
   int r = dump ? 0 : check_mode(a, why);
   let_command_line_win(a);
+  if (!r && a->mode == SLP_MODE_PRODUCE) r = check_produce(a, why);
   if (!r) r = check_output(a, why);
   if (!r) r = check_iam(a, why);
   if (!r && a->mode == SLP_MODE_MIGRATE) r = take_target(a, why);
@@ -461,6 +511,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
       return r;
     }
   }
+  take.produces = look.produces;
   int r = take_words(a, &take, part);
   if (!r && !answers_at_once(a)) r = check(a, part);
   if (r) snprintf(why, SLP_ARGS_WHY, "%s", part);

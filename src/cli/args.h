@@ -16,6 +16,7 @@
 #define SLP_ARGS_REGEXES_MAX 32
 #define SLP_ARGS_SCHEMAS_MAX 64
 #define SLP_ARGS_GIVEN_MAX 1024
+#define SLP_ARGS_FILES_MAX 1024
 #define SLP_ARGS_WHY 400    /* room for an error sentence of slp_args_parse */
 #define SLP_WATCH_MS 2000   /* the default period of --watch */
 #define SLP_LEASES_MS 30000 /* the default period of --leases --metrics; -X leases_ms changes it */
@@ -86,6 +87,14 @@ typedef struct slp_args {
   uint8_t try_rights;    /* --try: --iam tries the rights by calls instead of printing a policy */
   const char *multilang; /* path of the file of --multilang or --check; NULL: not given */
   uint8_t trace_protocol;
+  const char *files[SLP_ARGS_FILES_MAX]; /* -P: the words behind STREAM */
+  size_t files_n;
+  const char *key;          /* -k: the key of records; NULL: not given */
+  const char *key_from;     /* --key-from: the path as typed; NULL: not given */
+  const char *rejects;      /* --rejects: a path; NULL: not given */
+  uint64_t rate;            /* --rate: lines a second; 0: not given */
+  uint64_t speed_milli;     /* --speed, in thousandths; 0: not given */
+  uint8_t lines, unordered; /* -l, --unordered */
   slp_start to;      /* --to: the position that --reset writes; for a sequence number `to.shard` is empty */
   uint32_t watch_ms; /* period of --watch */
   uint8_t exports;   /* 1: --leases runs as a server of metrics, because --metrics is given too */

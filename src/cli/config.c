@@ -27,14 +27,15 @@ static int truth(slp_str s) {
 }
 
 /* Returns 1 if the option may stand in the file. Other options would make every command print a help text,
- * or would make files include each other without end, or ask for a change, which the user must type each
- * time. */
+ * or would make files include each other without end, or ask for a change or for records to be written,
+ * which the user must type each time. */
 static int belongs_in_a_file(const slp_option *o) {
   return o->id != O_CONFIG && o->id != O_KNOB && o->id != O_HELP && o->id != O_VERSION && o->id != O_MAN &&
          o->id != O_COMPLETION && o->id != O_KCAT && o->id != O_IAM && o->id != O_LIST && o->id != O_SERVE &&
          o->id != O_DEMO && o->id != O_BENCH && o->id != O_LEASES && o->id != O_EXPLAIN && o->id != O_WATCH &&
          o->id != O_RELEASE && o->id != O_RESET && o->id != O_TO && o->id != O_FORCE && o->id != O_MIGRATE &&
-         o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK;
+         o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK &&
+         o->id != O_PRODUCE && o->modes != SLP_MODE_PRODUCE;
 }
 
 static void offer(void *nearest, const char *name, const char *unit, const char *meaning) {

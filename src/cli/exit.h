@@ -18,6 +18,7 @@ enum {
   SLP_EXIT_NO_WORKER = 6, /* --release: there is neither such a worker nor such a shard */
   SLP_EXIT_BEHIND = 7,    /* --lag-over: a shard is further behind than the limit, or its lag is not known */
   SLP_EXIT_DENIED = 8,    /* --iam --try: a right is missing */
+  SLP_EXIT_REFUSED = 9,   /* -P: some lines were refused, and all others were put */
   SLP_EXIT_INTERRUPTED = 130 /* a second Ctrl-C */
 };
 

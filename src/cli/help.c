@@ -8,12 +8,14 @@
 static const char head[] =
     "Usage: stream-tail [options] STREAM...\n"
     "Prints the records of Kinesis and DynamoDB streams, all shards in order, and\n"
-    "follows them through resharding. STREAM is a name, an ARN or dynamodb:TABLE.\n";
+    "follows them through resharding. STREAM is a name, an ARN or dynamodb:TABLE.\n"
+    "-P puts lines of standard input into a stream of Kinesis.\n";
 static const char tail[] =
     "\nExit status: 0 the end was reached (-e, -c, --until, --timeout), or a first\n"
     "Ctrl-C; 1 failed; 2 wrong usage; 3 --fail-on-loss; 4 a living worker owns it;\n"
     "5 no such shard; 6 no such worker; 7 --lag-over, and a shard is;\n"
-    "8 --iam --try, and a right is denied; 130 a second Ctrl-C.\n"
+    "8 --iam --try, and a right is denied; 9 -P, and a line was refused;\n"
+    "130 a second Ctrl-C.\n"
     "Standard output is data only.\n";
 
 int slp_help_names(slp_buf *b, const slp_option *o) {

@@ -21,6 +21,7 @@
 #include "cli/list_streams.h"
 #include "cli/try_rights.h"
 #include "cli/people_lines.h"
+#include "cli/produce.h"
 #include "cli/serve.h"
 #include "cli/tail.h"
 #include "cli/watch.h"
@@ -40,6 +41,7 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
     case SLP_MODE_CONSUMERS:
     case SLP_MODE_DEREGISTER: return slp_list_run(mem, args);
     case SLP_MODE_SERVE: return slp_serve_run(mem, args);
+    case SLP_MODE_PRODUCE: return slp_produce_run(mem, args);
     case SLP_MODE_DEMO: return slp_demo_run(mem, args);
     case SLP_MODE_BENCH: return slp_bench_run(mem, args);
     case SLP_MODE_IAM: return args->try_rights ? slp_rights_run(mem, args) : slp_print(&b, slp_iam(&b, args));

@@ -8,7 +8,7 @@
 
 /* The date of the last change of this text. It is not the date of the build, because builds must be
  * reproducible. */
-#define DATE "2026-11-28"
+#define DATE "2026-11-29"
 
 /* Escapes text for a line of roff. Special are a backslash anywhere, and a dot or a quote at the beginning of
  * a line. A plain '-' would become a hyphen, and '~' and '^' would become accents. */
@@ -397,6 +397,52 @@ static const char places[] =
     "given) and each STREAM, up to 64 of them together, whether workers live or not; a table is read\n"
     "every 30 s (\\fB\\-X leases_ms\\fR) as by \\fB\\-\\-leases\\fR, with \\fB\\-\\-no\\-read\\fR too.\n"
     "In a file of options \\fBmetrics\\fR is for readers: here it has to be on the command line.\n";
+static const char writing[] =
+    ".SH WRITING RECORDS\n"
+    "\\fB\\-P\\fR \\fISTREAM\\fR puts each line of standard input into a stream of Kinesis, without the\n"
+    "newline or what \\fB\\-D\\fR says; \\fB\\-P\\fR \\fISTREAM FILE\\fR... puts each file as one record, "
+    "and with\n"
+    "\\fB\\-l\\fR the lines of the files.\n"
+    "Empty lines and files are passed over, and the last line needs no newline, as with kcat.\n"
+    "It is meant for sandboxes, tests, replays and small jobs: each record is one of the stream\\(aqs,\n"
+    "no aggregates are made.\n"
+    "It needs the right kinesis:PutRecords.\n"
+    ".PP\n"
+    "The key is what \\fB\\-K\\fR, \\fB\\-k\\fR or \\fB\\-\\-key\\-from\\fR say.\n"
+    "Without them, and in a line without the text of \\fB\\-K\\fR when there is no \\fB\\-k\\fR, it is a\n"
+    "random one, so that records are spread over the shards.\n"
+    "\\fB\\-J\\fR reads what \\fBstream\\-tail \\-J\\fR has printed: key or key_b64, payload or payload_b64, "
+    "and\n"
+    "explicit_hash_key if there is one; other members are passed over.\n"
+    "What a decoder has made is refused.\n"
+    ".PP\n"
+    "Records of one key stay in their order, whatever is throttled meanwhile.\n"
+    "PutRecords does not promise that for records of one call, so a call has at most one of a key,\n"
+    "and the next one of that key waits for its answer: with \\fB\\-k\\fR each call has one record.\n"
+    "\\fB\\-\\-unordered\\fR gives the order up, and fills the calls.\n"
+    "A call has up to 500 records and 5 MiB; a record of more than 1 MiB has a call to itself.\n"
+    "A record that the service throttles is put again, for as long as it takes (\\fB\\-\\-timeout\\fR "
+    "bounds\n"
+    "it); while 20,000 records or 32 MiB wait, nothing is read.\n"
+    "A call that had no answer is repeated too: what it had put is then in the stream twice.\n"
+    ".PP\n"
+    "A line is refused when its key is empty, longer than 256 characters or not UTF\\-8, when key and\n"
+    "payload have more than 10 MiB, when it is not the JSON that was asked for, or when the service\n"
+    "refuses it, as it does with records of more than 1 MiB unless the stream allows them.\n"
+    "The first ten are named with their number on standard error, and all are counted; the others are\n"
+    "put.\n"
+    "\\fB\\-\\-rejects\\fR \\fIFILE\\fR gets each line as it was that was read and is not in the stream: "
+    "those\n"
+    "refused, and, when the command is ended before, those that were waiting, or whose call had no\n"
+    "answer yet.\n"
+    "The file is emptied at the start, and its lines are not always in the order of the input; those\n"
+    "of a key are.\n"
+    ".PP\n"
+    "The last line on standard error says what was put, put again, refused and why, and left.\n"
+    "A first Ctrl\\-C stops the reading, puts what was read, which takes up to 1.5 seconds, and says\n"
+    "so too; a line that was not read to its end is not put.\n"
+    "A failure that lasts ends the command with status 1: no such stream, no right, keys that are\n"
+    "refused and can\\(aqt be renewed.\n";
 static const char rest[] =
     ".SH EXIT STATUS\n"
     ".TP\n"
@@ -436,6 +482,10 @@ static const char rest[] =
     ".B 8\n"
     "\\-\\-iam \\-\\-try: a right is denied. Where none is, but a call failed for another reason,\n"
     "the status is 1\n"
+    ".TP\n"
+    ".B 9\n"
+    "\\-P: lines were refused, and all others are put. Where a line was read and is neither, or an\n"
+    "input could not be read, the status is 1\n"
     ".TP\n"
     ".B 130\n"
     "a second Ctrl\\-C\n"
@@ -538,6 +588,12 @@ static const char rest[] =
     "A sandbox of both services on loopback, until standard input ends.\n"
     "Its port speaks HTTP/1.1 and, built with libnghttp2, HTTP/2 in the clear with prior knowledge:\n"
     "the SDK for JavaScript and Java's asynchronous client (the KCL) send Kinesis nothing else by default.\n"
+    ".TP\n"
+    ".B seq 1000 | stream\\-tail \\-P orders\n"
+    "Put a thousand records with random keys.\n"
+    ".TP\n"
+    ".B stream\\-tail \\-P \\-J \\-\\-speed 10x orders < records\n"
+    "Put back what \\-J has printed, ten times as fast as it had arrived.\n"
     ".TP\n"
     ".B stream\\-tail \\-\\-bench=10 orders\n"
     "Read to nowhere for ten seconds and report.\n"
@@ -801,6 +857,7 @@ int slp_man(slp_buf *b) {
   slp_buf_add_z(b, ".SH SETTINGS OF \\-X\nOne that does nothing in what is run is told at the start.\n");
   slp_knobs_each(add_item, b);
   slp_buf_add_z(b, places);
+  slp_buf_add_z(b, writing);
   slp_buf_add_z(b, rest);
   slp_buf_add_z(b, multilang);
   slp_ml_keys_each(add_key, b);

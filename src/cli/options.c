@@ -10,7 +10,8 @@
 #define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 #define REGISTRY (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)
 /* the modes that call a service */
-#define TALKS (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE | REGISTRY | SLP_MODE_MULTILANG)
+#define TALKS \
+  (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE | REGISTRY | SLP_MODE_MULTILANG | SLP_MODE_PRODUCE)
 #define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP | SLP_MODE_CHECK)
 
 const char slp_log_contexts[] = "budget, credentials, fetch, lease, list, metrics, order, shard";
@@ -34,12 +35,13 @@ const slp_option slp_options[] = {
      "that is written to without a pause has no tip: there, --until 0s leaves when all that came before now "
      "is printed. With -G: every shard of the application, those of other workers by their own word"},
     {O_NO_FOLLOW, 0, "no-follow", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "the same as -e"},
-    {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL, NULL,
+    {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL | SLP_MODE_PRODUCE, NULL,
      "leave after printing N records. Each record of an "
-     "aggregate is one; one of cwlogs is one, and prints a line an event"},
+     "aggregate is one; one of cwlogs is one, and prints a line an event. With -P: after reading N"},
     {O_TIMEOUT, 0, "timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
      "leave that long after the last record; fail when nothing was answered in that time. With -G the time "
-     "runs from when every shard has a reader that lives"},
+     "runs from when every shard has a reader that lives. With -P: fail when records wait and none was put "
+     "for that long"},
     {O_SHARD, 'p', "shard", SLP_NEEDS_VALUE, "SHARD", READS, NULL,
      "only shards whose id ends with this; several add up. key:TEXT: only the shards that records with the "
      "partition key TEXT go to, and those they are split or merged into. Of a stream on demand only the "
@@ -129,12 +131,14 @@ const slp_option slp_options[] = {
      "  %l ms behind the tip       %% percent sign\n"
      "  \\n \\r \\t \\0 \\\\ \\xXX     one byte"},
     {O_JSON, 'J', "json", SLP_NO_VALUE, NULL,
-     READS | SLP_MODE_LIST | SLP_MODE_LEASES | SLP_MODE_CONSUMERS | SLP_MODE_IAM, NULL,
-     "one JSON object a line"},
-    {O_DELIMITER, 'D', "delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
-     "print this after each record instead of a newline; \\n \\r \\t \\0 \\\\ \\xXX are bytes"},
-    {O_KEY, 'K', "key-delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
-     "print the partition key and this before each payload"},
+     READS | SLP_MODE_LIST | SLP_MODE_LEASES | SLP_MODE_CONSUMERS | SLP_MODE_IAM | SLP_MODE_PRODUCE, NULL,
+     "one JSON object a line; with -P the lines that are read"},
+    {O_DELIMITER, 'D', "delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL | SLP_MODE_PRODUCE, NULL,
+     "print this after each record instead of a newline; \\n \\r \\t \\0 \\\\ \\xXX are bytes. With -P it is "
+     "read"},
+    {O_KEY, 'K', "key-delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL | SLP_MODE_PRODUCE, NULL,
+     "print the partition key and this before each payload. With -P what stands before the first TEXT of a "
+     "line is its key"},
     {O_OFFSET, 'O', "offset", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "print the sequence number (and .SUB of an aggregate's record) and the delimiter of -K, else a tab, "
      "before each record"},
@@ -143,6 +147,24 @@ const slp_option slp_options[] = {
      "write each record by itself instead of those that came together at once"},
     {O_COLOR, 0, "color", SLP_NEEDS_VALUE, "auto|always|never", SLP_MODE_TAIL, NULL,
      "auto (the default): on a terminal, unless NO_COLOR is set; late records are shown reversed"},
+    {O_PRODUCE, 'P', "produce", SLP_NO_VALUE, NULL, ALL, "Writing records",
+     "put the lines of standard input into STREAM; -P STREAM FILE...: each file as one record. For "
+     "sandboxes, "
+     "tests, replays and small jobs. Records of one key stay in order. Without -K, -k, -J and --key-from "
+     "each record has a random key. -J: what -J printed is put back"},
+    {O_LINES, 'l', "lines", SLP_NO_VALUE, NULL, SLP_MODE_PRODUCE, NULL,
+     "the lines of each FILE instead; a FILE - is standard input"},
+    {O_FIXED_KEY, 'k', "key", SLP_NEEDS_VALUE, "KEY", SLP_MODE_PRODUCE, NULL,
+     "the key of all records; with -K of lines without TEXT"},
+    {O_KEY_FROM, 0, "key-from", SLP_NEEDS_VALUE, "PATH", SLP_MODE_PRODUCE, NULL,
+     "each line is a JSON object, and the key is its member .NAME or .NAME.NAME..., a text or a number"},
+    {O_RATE, 0, "rate", SLP_NEEDS_VALUE, "N", SLP_MODE_PRODUCE, NULL, "read at most N records a second"},
+    {O_SPEED, 0, "speed", SLP_NEEDS_VALUE, "N", SLP_MODE_PRODUCE, NULL,
+     "with -J: put records as far apart as they had arrived, N times as fast: 1x, 10x, 0.5x"},
+    {O_REJECTS, 0, "rejects", SLP_NEEDS_VALUE, "FILE", SLP_MODE_PRODUCE, NULL,
+     "write each line that was read and is not put to FILE, as it was"},
+    {O_UNORDERED, 0, "unordered", SLP_NO_VALUE, NULL, SLP_MODE_PRODUCE, NULL,
+     "records of one key may change places: faster where many have the same key, as with -k"},
     {O_LOSS, 0, "fail-on-loss", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "When something fails",
      "leave with status 3 when records can no longer be read, after two seconds in which the losses of all "
      "shards are told; what was told does not end the next start, which goes on behind it (with --save and "
@@ -216,7 +238,7 @@ const size_t slp_options_n = SLP_COUNT(slp_options);
 const slp_kcat_row slp_kcat_rows[] = {
     {"-C", "consumer", "-C, and the default"},
     {"-G GROUP", "balanced consumer group", "-G APP STREAM..., --store says where the leases are"},
-    {"-P", "producer", "- it only reads"},
+    {"-P", "producer", "-P"},
     {"-L", "list metadata", "-L lists streams, -L STREAM its shards, parents and ranges"},
     {"-Q", "offset for a timestamp", "-o s@TIME begins there"},
     {"-M N", "mock cluster", "-M N: a sandbox with a stream of N shards"},
@@ -230,17 +252,17 @@ const slp_kcat_row slp_kcat_rows[] = {
     {"-f FORMAT", "format string", "-f FORMAT; no %h, also %u %l %n %e %w"},
     {"-J", "JSON lines", "-J"},
     {"-D DELIM", "message delimiter", "-D TEXT"},
-    {"-K DELIM", "print keys", "-K TEXT"},
-    {"-k KEY", "key to produce with", "- it only reads"},
+    {"-K DELIM", "print keys, find them with -P", "-K TEXT"},
+    {"-k KEY", "key to produce with", "-k KEY"},
     {"-O", "print offsets", "-O prints the sequence number"},
     {"-Z", "NULL for null", "-Z prints NULL for empty"},
     {"-u", "unbuffered output", "-u"},
     {"-s", "deserialize", "-s DECODER: avro, protobuf, base64, gzip, cwlogs, ..."},
     {"-r URL", "schema registry", "-s avro asks Glue's"},
-    {"-H H=V", "headers to produce", "- it only reads"},
+    {"-H H=V", "headers to produce", "- records have no headers"},
     {"-z CODEC", "compression to produce with", "- aggregates are expanded: -X aggregates=keep"},
-    {"-l", "send a file's lines", "- it only reads"},
-    {"-T", "tee what is sent", "- it only reads"},
+    {"-l", "send a file's lines", "-l, of as many files as you like"},
+    {"-T", "tee what is sent", "- tee(1) before -P"},
     {"-E", "no exit on non-fatal errors", "-E"},
     {"-X NAME=VALUE", "property; list, dump", "-X NAME=VALUE, -X list, -X dump"},
     {"-F FILE", "properties; KCAT_CONFIG", "-F FILE, STREAM_TAIL_CONFIG, ~/.config/stream-tail.conf"},

@@ -28,7 +28,8 @@ typedef enum {
   SLP_MODE_CONSUMERS = 524288,   /* --consumers: lists the registered consumers of a stream */
   SLP_MODE_DEREGISTER = 1048576, /* --deregister: removes a registered consumer */
   SLP_MODE_MULTILANG = 2097152,  /* --multilang: does what Amazon's MultiLangDaemon does */
-  SLP_MODE_CHECK = 4194304       /* --check: says what --multilang would do */
+  SLP_MODE_CHECK = 4194304,      /* --check: says what --multilang would do */
+  SLP_MODE_PRODUCE = 8388608     /* -P: puts records into a stream */
 } slp_mode;
 
 typedef enum {
@@ -72,6 +73,14 @@ typedef enum {
   O_NULL,
   O_UNBUFFERED,
   O_COLOR,
+  O_PRODUCE,
+  O_LINES,
+  O_FIXED_KEY,
+  O_KEY_FROM,
+  O_RATE,
+  O_SPEED,
+  O_REJECTS,
+  O_UNORDERED,
   O_LOSS,
   O_KEEP_GOING,
   O_CONTACT,

@@ -72,6 +72,13 @@ int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms) {
   return 0;
 }
 
+int slp_program_create(const char *path) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+  return fd < 0 ? -errno : fd;
+}
+
+int slp_program_close(int fd) { return close(fd) ? -errno : 0; }
+
 static void close_fd(int *fd) {
   if (*fd >= 0) close(*fd);
   *fd = -1;

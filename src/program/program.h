@@ -15,6 +15,10 @@ uint64_t slp_program_peak_bytes(void); /* the most memory that the process has h
  * Waits up to wait_ms for room. Returns 0, -errno, or SLP_ETIMEDOUT: there was no room, and the rest of the
  * bytes is lost. */
 int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms);
+/* Creates the file, or empties it, for slp_program_write(). A FIFO that nobody reads is an error, and is not
+ * waited for. Returns a descriptor or -errno. */
+int slp_program_create(const char *path);
+int slp_program_close(int fd); /* returns 0, or -errno: bytes that were written may be lost */
 /* Makes the process ignore the signal; for SIGPIPE and SIGXFSZ. */
 void slp_program_ignore_signal(int number);
 /* returns 1 if the process ignores the signal; may be called between fork and exec, too */

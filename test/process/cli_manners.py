@@ -1209,10 +1209,10 @@ def settings_come_from_files_too():
         equal(len(run(BIN, "orders", env={"FAKE_RECORDS": 5, "HOME": folder, "XDG_CONFIG_HOME": ""}).out.splitlines()), 2)
         bad = os.path.join(folder, "bad")
         with open(bad, "w", encoding="ascii") as f:
-            f.write("count=2\nspeed=9\n")
+            f.write("count=2\naltitude=9\n")
         r = run(BIN, "-F", bad, "orders")
         equal(r.code, 2)
-        equal(one_line(r.err), bad + ':2: unknown setting "speed"')
+        equal(one_line(r.err), bad + ':2: unknown setting "altitude"')
         dump = run(BIN, "-F", bad, "-h")
         equal((dump.code, dump.err), (0, ""))
         dump = run(BIN, "-e", "--grep", "2", "-X", "poll_ms=500", "-X", "dump")

@@ -144,6 +144,41 @@ TEST(what_is_wrong_is_said) {
   CHECK_REFUSED("-p: needs", "-p", "", "orders");
 }
 
+TEST(writing) {
+  CHECK_PARSES("-P", "orders");
+  CHECK_INT(args.mode, SLP_MODE_PRODUCE);
+  CHECK_INT(args.files_n, 0);
+  CHECK_PARSES("orders", "a", "-l", "a", "-P", "-K:", "-kall", "-D\\0", "--rate=5", "--rejects=f", "-c3");
+  CHECK_INT(args.streams_n, 1);
+  CHECK_INT(args.files_n, 2);
+  CHECK_STR(args.files[1], "a");
+  CHECK_STR(args.key, "all");
+  CHECK_STR(args.key_delimiter, ":");
+  CHECK_STR(args.rejects, "f");
+  CHECK(args.lines && args.rate == 5 && args.count == 3);
+  CHECK_PARSES("-PJ", "--speed=0.5x", "orders");
+  CHECK_INT(args.speed_milli, 500);
+  CHECK_PARSES("-PJ", "--speed=10", "orders");
+  CHECK_INT(args.speed_milli, 10000);
+  CHECK_PARSES("-P", "--key-from=.a", "--unordered", "-m3", "--timeout=4", "-b", "http://x", "orders");
+  CHECK(args.unordered && args.contact_ms == 3000);
+  CHECK_REFUSED("which stream?", "-P");
+  CHECK_REFUSED("no stream of Kinesis", "-P", "dynamodb:orders");
+  CHECK_REFUSED("--speed needs -J", "-P", "--speed=2x", "orders");
+  CHECK_REFUSED("--speed does not go together with --rate", "-PJ", "--speed=2x", "--rate=1", "orders");
+  CHECK_REFUSED("--speed: \"fast\"", "-PJ", "--speed=fast", "orders");
+  CHECK_REFUSED("--speed: \"0\"", "-PJ", "--speed=0", "orders");
+  CHECK_REFUSED("-k does not go together with -J", "-PJ", "-kx", "orders");
+  CHECK_REFUSED("-K does not go together with -J", "-PJ", "-K:", "orders");
+  CHECK_REFUSED("--key-from does not go together with -K", "-P", "-K:", "--key-from=.a", "orders");
+  CHECK_REFUSED("-l needs a FILE", "-P", "-l", "orders");
+  CHECK_REFUSED("-J needs lines", "-PJ", "orders", "f");
+  CHECK_REFUSED("--rejects needs lines", "-P", "--rejects=r", "orders", "f");
+  CHECK_REFUSED("-f does not go together with -P", "-P", "-f%s", "orders");
+  CHECK_REFUSED("-k does not go together with following", "-kx", "orders");
+  CHECK_REFUSED("-M does not go together with -P", "-P", "-M4");
+}
+
 TEST(metrics) {
   CHECK_PARSES("s");
   CHECK(!slp_args_want_metrics(&args));

@@ -123,7 +123,7 @@ static void refused(const char *content, const char *line, const char *part) {
 }
 
 TEST(what_is_wrong_names_file_and_line) {
-  refused("count=7\n\nspeed=9\n", "3", "unknown setting \"speed\"");
+  refused("count=7\n\nspead=9\n", "3", "unknown setting \"spead\"");
   refused("count=x\n", "1", "-c: \"x\" is not");
   refused("count\n", "1", "count needs a value: count=N");
   refused("=5\n", "1", "unknown setting \"\"");

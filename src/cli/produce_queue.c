@@ -1,0 +1,169 @@
+/* produce_queue.c - a list of records for each key, and lists of keys by what may happen to them. */
+#include "cli/produce_queue.h"
+
+struct slp_put_key {
+  slp_list link; /* in `ready`, `resting` or `busy` of the queue */
+  slp_list records;
+  uint64_t at_us; /* in `resting`: when its first record is put again */
+  uint8_t mapped; /* 1: it is in `keys` */
+  slp_str name;   /* points to text */
+  char text[];
+};
+
+static slp_put_record *record_of(slp_list *it) { return SLP_OWNER(it, slp_put_record, link); }
+static slp_put_key *key_of(slp_list *it) { return SLP_OWNER(it, slp_put_key, link); }
+
+void slp_put_queue_init(slp_put_queue *q, slp_mem *mem) {
+  *q = (slp_put_queue){.mem = mem};
+  slp_map_init(&q->keys, mem);
+  slp_list_init(&q->ready);
+  slp_list_init(&q->resting);
+  slp_list_init(&q->busy);
+}
+
+static void free_key(slp_put_queue *q, slp_put_key *k) {
+  slp_list_remove(&k->link);
+  if (k->mapped) slp_map_remove(&q->keys, k->name);
+  slp_free(q->mem, k);
+}
+
+void slp_put_record_free(slp_put_queue *q, slp_put_record *r) {
+  q->records--;
+  q->bytes -= r->bytes;
+  slp_free(q->mem, r);
+}
+
+/* Returns the key of that name, which is made if there is none. The key of a record without an order is
+ * never shared. NULL: no memory. */
+static slp_put_key *key_for(slp_put_queue *q, slp_str name, int shared) {
+  slp_put_key *k = shared ? slp_map_get(&q->keys, name) : NULL;
+  if (k) return k;
+  k = slp_alloc(q->mem, sizeof *k + name.n);
+  if (!k) return NULL;
+  *k = (slp_put_key){.name = {k->text, name.n}};
+  memcpy(k->text, name.p, name.n);
+  slp_list_init(&k->records);
+  if (shared && slp_map_put(&q->keys, k->name, k)) {
+    slp_free(q->mem, k);
+    return NULL;
+  }
+  k->mapped = (uint8_t)shared;
+  return k;
+}
+
+/* Copies `part` behind *end. A text inside `raw` is found in the copy of `raw`, and not copied again. */
+static slp_str place(slp_put_record *r, char **end, slp_str raw, slp_str part) {
+  if (!part.n) return (slp_str){*end, 0};
+  if ((uintptr_t)part.p >= (uintptr_t)raw.p && (uintptr_t)part.p + part.n <= (uintptr_t)raw.p + raw.n)
+    return (slp_str){r->raw.p + (part.p - raw.p), part.n};
+  slp_str copy = {*end, part.n};
+  memcpy(*end, part.p, part.n);
+  *end += part.n;
+  return copy;
+}
+
+int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n) {
+  size_t bytes = sizeof(slp_put_record) + n->raw.n + n->data.n + n->hash_key.n;
+  slp_put_record *r = slp_alloc(q->mem, bytes);
+  slp_put_key *k = r ? key_for(q, n->key, !n->random && !q->unordered) : NULL;
+  if (!k) {
+    slp_free(q->mem, r);
+    return SLP_ENOMEM;
+  }
+  char *end = r->text;
+  *r = (slp_put_record){.of = k,
+                        .number = n->number,
+                        .input = n->input,
+                        .delimited = n->delimited,
+                        .together = SLP_PUT_BATCH_RECORDS};
+  r->raw = place(r, &end, (slp_str){NULL, 0}, n->raw);
+  r->data = place(r, &end, n->raw, n->data);
+  r->hash_key = place(r, &end, n->raw, n->hash_key);
+  r->key = k->name;
+  r->bytes = bytes + sizeof *k + n->key.n;
+  if (r->key.n + r->data.n > SLP_PUT_ALONE_BYTES) r->together = 1;
+  if (slp_list_empty(&k->records)) slp_list_add_last(&q->ready, &k->link);
+  slp_list_add_last(&k->records, &r->link);
+  q->records++;
+  q->bytes += r->bytes;
+  return 0;
+}
+
+size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch) {
+  size_t n = 0, bytes = 0, most = SLP_PUT_BATCH_RECORDS;
+  for (slp_list *it; (it = slp_list_first(&q->ready));) {
+    slp_put_record *r = record_of(slp_list_first(&key_of(it)->records));
+    bytes += r->key.n + r->data.n;
+    most = slp_min_u64(most, r->together);
+    if (n && (n + 1 > most || bytes > SLP_PUT_BATCH_BYTES)) break;
+    slp_list_remove(it);
+    slp_list_add_last(&q->busy, it);
+    batch[n++] = r;
+    q->in_calls++;
+    if (n == most) break;
+  }
+  return n;
+}
+
+void slp_put_queue_done(slp_put_queue *q, slp_put_record *r) {
+  slp_put_key *k = r->of;
+  q->in_calls--;
+  slp_list_remove(&r->link);
+  slp_put_record_free(q, r);
+  if (slp_list_empty(&k->records)) {
+    free_key(q, k);
+    return;
+  }
+  slp_list_remove(&k->link);
+  slp_list_add_last(&q->ready, &k->link);
+}
+
+void slp_put_queue_again(slp_put_queue *q, slp_put_record *r, uint64_t at_us) {
+  slp_put_key *k = r->of;
+  q->in_calls--;
+  slp_list_remove(&k->link);
+  k->at_us = at_us;
+  slp_list_add_last(at_us ? &q->resting : &q->ready, &k->link);
+}
+
+uint64_t slp_put_queue_wake(slp_put_queue *q, uint64_t now_us) {
+  uint64_t next_us = UINT64_MAX;
+  for (slp_list *it = q->resting.next, *after; it != &q->resting; it = after) {
+    slp_put_key *k = key_of(it);
+    after = it->next;
+    if (k->at_us > now_us) {
+      next_us = slp_min_u64(next_us, k->at_us);
+      continue;
+    }
+    slp_list_remove(it);
+    slp_list_add_last(&q->ready, it);
+  }
+  return next_us;
+}
+
+slp_put_record *slp_put_queue_pop(slp_put_queue *q) {
+  slp_list *it = slp_list_first(&q->ready);
+  if (!it) it = slp_list_first(&q->resting);
+  if (!it) return NULL;
+  slp_put_key *k = key_of(it);
+  slp_put_record *r = record_of(slp_list_pop(&k->records));
+  /* The record's key is a text of `k`, which may be freed here. */
+  r->key = (slp_str){NULL, 0};
+  if (slp_list_empty(&k->records)) free_key(q, k);
+  return r;
+}
+
+static void free_keys(slp_put_queue *q, slp_list *keys) {
+  for (slp_list *it; (it = slp_list_first(keys));) {
+    slp_put_key *k = key_of(it);
+    for (slp_list *r; (r = slp_list_pop(&k->records));) slp_put_record_free(q, record_of(r));
+    free_key(q, k);
+  }
+}
+
+void slp_put_queue_free(slp_put_queue *q) {
+  free_keys(q, &q->ready);
+  free_keys(q, &q->resting);
+  free_keys(q, &q->busy);
+  slp_map_free(&q->keys);
+}

@@ -1,0 +1,74 @@
+/* produce_queue.h - records that are read and not yet put, and which of them may go into the next call.
+ *
+ * PutRecords does not keep the order of its records (API reference), and refuses single ones of a call. So a
+ * call has at most one record of a key, and a key has at most one record in calls. The others of that key
+ * wait. Records of different keys have no order among them. */
+#ifndef SLP_CLI_PRODUCE_QUEUE_H
+#define SLP_CLI_PRODUCE_QUEUE_H
+
+#include "base/list.h"
+#include "base/map.h"
+
+#define SLP_PUT_BATCH_RECORDS 500u /* the most records of a call (API reference, PutRecords) */
+/* The most bytes of a call. The service accepts 10 MiB since 2025, and 5 MiB before, as most local servers
+ * still do. A larger record is put alone. */
+#define SLP_PUT_BATCH_BYTES (5u * 1024 * 1024)
+/* A stream accepts records of up to 1 MiB, unless it was configured for larger ones. A larger record may be
+ * refused, and would have the whole call refused, so it is put alone. */
+#define SLP_PUT_ALONE_BYTES (1024u * 1024)
+
+typedef struct slp_put_key slp_put_key;
+
+typedef struct slp_put_record {
+  slp_list link; /* in the records of its key */
+  slp_put_key *of;
+  uint64_t number; /* of the line, from 1 on */
+  size_t input;    /* index of the file; for error lines */
+  uint32_t tries;  /* how often the service has not taken it */
+  /* How many records a call with this one may have. It shrinks when a whole call is refused, until the record
+   * that is to blame is alone. */
+  uint32_t together;
+  slp_str key, data, hash_key; /* hash_key.n 0: none */
+  slp_str raw;                 /* the line as it was, without its delimiter */
+  uint8_t delimited;           /* 1: a delimiter stood behind the line */
+  size_t bytes;                /* memory that the record takes */
+  char text[];
+} slp_put_record;
+
+typedef struct slp_put_queue {
+  slp_mem *mem;
+  slp_map keys;     /* every key with records, except random ones */
+  slp_list ready;   /* keys whose first record may be put now */
+  slp_list resting; /* keys whose first record is put again later */
+  slp_list busy;    /* keys with a record in a call */
+  size_t records, bytes, in_calls;
+  uint8_t unordered; /* 1: records of a key have no order */
+} slp_put_queue;
+
+void slp_put_queue_init(slp_put_queue *q, slp_mem *mem);
+void slp_put_queue_free(slp_put_queue *q); /* frees the records, too */
+
+typedef struct slp_put_new { /* a record to be added */
+  slp_str raw, key, data, hash_key;
+  uint64_t number;
+  size_t input;
+  uint8_t delimited;
+  uint8_t random; /* 1: no other record has this key */
+} slp_put_new;
+/* Adds a copy of the record. Returns 0 or SLP_ENOMEM. */
+int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n);
+/* Takes records for one call, at most SLP_PUT_BATCH_RECORDS. They stay in the queue, and each is given back
+ * by one of the two functions below. Returns how many there are. */
+size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch);
+/* The record is put, or will never be: frees it. The next record of its key may be put then. */
+void slp_put_queue_done(slp_put_queue *q, slp_put_record *r);
+/* The record is to be put again at `at_us`, before the others of its key. 0: as soon as possible. */
+void slp_put_queue_again(slp_put_queue *q, slp_put_record *r, uint64_t at_us);
+/* Makes the keys ready whose time has come. Returns when to call it again; UINT64_MAX: no key rests. */
+uint64_t slp_put_queue_wake(slp_put_queue *q, uint64_t now_us);
+/* Removes any record that is in no call, the first of its key, and returns it; NULL: there is none. It is
+ * freed by slp_put_record_free(). */
+slp_put_record *slp_put_queue_pop(slp_put_queue *q);
+void slp_put_record_free(slp_put_queue *q, slp_put_record *r);
+
+#endif

@@ -1,0 +1,127 @@
+/* put_records.c - PutRecords as botocore 1.44.8 knows it (service model kinesis 2013-12-02), in JSON. */
+#include "cli/put_records.h"
+
+#include "aws/hide.h"
+#include "base/clean.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
+#include "sloop.h"
+
+#include <stdio.h>
+
+/* The most bytes of an answer. A record has a sequence number, the name of a shard, or an error with the
+ * names of account, stream and shard in it: less than 1 KiB. */
+#define ANSWER_MAX (2u << 20)
+/* How long a call may take: its body is up to 14 MB. */
+#define CALL_MS_MAX 30000u
+
+int slp_put_request(slp_buf *b, const char *stream, slp_put_record *const *records, size_t n) {
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_z(&w, strncmp(stream, "arn:", 4) == 0 ? "StreamARN" : "StreamName", stream);
+  slp_jw_array(&w, "Records");
+  for (size_t i = 0; i < n; i++) {
+    slp_jw_object(&w, NULL);
+    slp_jw_base64(&w, "Data", records[i]->data);
+    slp_jw_str(&w, "PartitionKey", records[i]->key);
+    if (records[i]->hash_key.n) slp_jw_str(&w, "ExplicitHashKey", records[i]->hash_key);
+    slp_jw_object_end(&w);
+  }
+  slp_jw_array_end(&w);
+  return slp_jw_object_end(&w);
+}
+
+/* ---- the answer -------------------------------------------------------------------------------------- */
+/* Keeps the service's words for one record. They may quote the request, so secrets are hidden in them. */
+static void tell_why(slp_put_call *c, slp_str code, slp_str message) {
+  slp_secrets secrets = slp_call_secrets(&c->op.call);
+  slp_hide_text(&secrets, (char *)(uintptr_t)code.p, code.n); /* both are parts of op.answer */
+  if (message.n) slp_hide_text(&secrets, (char *)(uintptr_t)message.p, message.n);
+  snprintf(c->why, sizeof c->why, "%.*s: %.*s", (int)slp_min_u64(code.n, 60), code.p,
+           (int)slp_min_u64(message.n, 120), message.n ? message.p : "");
+  c->why[slp_clean(c->why, strlen(c->why))] = 0;
+}
+
+static int read_entry(slp_json *j, slp_put_call *c, size_t i) {
+  slp_str number = {NULL, 0}, code = {NULL, 0}, message = {NULL, 0};
+  int token;
+  while ((token = slp_json_next(j)) == SLP_JSON_KEY) {
+    slp_str *to = slp_str_is(j->text, "SequenceNumber") ? &number
+                  : slp_str_is(j->text, "ErrorCode")    ? &code
+                  : slp_str_is(j->text, "ErrorMessage") ? &message
+                                                        : NULL;
+    if (to ? slp_json_string(j, to) : slp_json_skip(j)) return SLP_EBADDATA;
+  }
+  if (token != SLP_JSON_OBJECT_END || i >= c->n || (!code.n && !number.n)) return SLP_EBADDATA;
+  slp_put_outcome *o = &c->outcomes[i];
+  *o = (slp_put_outcome){.put = !code.n};
+  if (o->put) return 0;
+  o->throttled = slp_str_is(code, "ProvisionedThroughputExceededException");
+  if (c->why[0]) return 0;
+  tell_why(c, code, message);
+  return 0;
+}
+
+static int read_entries(slp_json *j, slp_put_call *c, size_t *ret_n) {
+  int token;
+  if (slp_json_next(j) != SLP_JSON_ARRAY) return SLP_EBADDATA;
+  while ((token = slp_json_next(j)) == SLP_JSON_OBJECT)
+    if (read_entry(j, c, (*ret_n)++)) return SLP_EBADDATA;
+  return token == SLP_JSON_ARRAY_END ? 0 : SLP_EBADDATA;
+}
+
+int slp_put_answer(slp_buf *answer, slp_put_call *c, const char **why) {
+  slp_json j;
+  size_t n = 0;
+  int token = SLP_EBADDATA;
+  c->why[0] = 0;
+  *why = "it is no answer to PutRecords";
+  if (slp_buf_reserve(answer, 1)) return SLP_ENOMEM;
+  slp_json_begin(&j, answer->p, answer->n);
+  if (slp_json_next(&j) != SLP_JSON_OBJECT) return SLP_EBADDATA;
+  while ((token = slp_json_next(&j)) == SLP_JSON_KEY)
+    if (slp_str_is(j.text, "Records") ? read_entries(&j, c, &n) : slp_json_skip(&j)) return SLP_EBADDATA;
+  if (token != SLP_JSON_OBJECT_END || slp_json_next(&j) != SLP_JSON_END) return SLP_EBADDATA;
+  *why = n == c->n ? NULL : "it tells of more or fewer records than were put";
+  return *why ? SLP_EBADDATA : 0;
+}
+
+static int read_answer(slp_json_op *op, int begin, const char **why) {
+  (void)begin;
+  return slp_put_answer(&op->answer, SLP_OWNER(op, slp_put_call, op), why);
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------- */
+static void on_done(slp_json_op *op) {
+  slp_put_call *c = SLP_OWNER(op, slp_put_call, op);
+  c->sent = 0;
+  c->on_done(c);
+}
+
+void slp_put_call_init(slp_put_call *c, slp_aws *aws, const char *stream) {
+  *c = (slp_put_call){.stream = stream};
+  slp_json_op_init(&c->op, aws, ANSWER_MAX);
+  c->op.svc = SLP_SVC_KINESIS;
+  c->op.lane = SLP_LANE_CONTROL;
+  c->op.target = SLP_STR("Kinesis_20131202.PutRecords");
+  c->op.content_type = SLP_STR("application/x-amz-json-1.1");
+  c->op.ms_max = CALL_MS_MAX;
+  c->op.tries_max = 1; /* produce.c puts records again itself, together with others */
+  c->op.read = read_answer;
+  c->op.on_done = on_done;
+  if (strncmp(stream, "arn:", 4) == 0) c->op.call.arn = slp_str_of(stream);
+}
+
+int slp_put_call_send(slp_put_call *c) {
+  slp_buf_clear(&c->op.request);
+  if (slp_put_request(&c->op.request, c->stream, c->records, c->n)) return SLP_ENOMEM;
+  c->sent = 1;
+  slp_json_op_send(&c->op);
+  return 0;
+}
+
+void slp_put_call_cancel(slp_put_call *c) {
+  if (c->sent) slp_json_op_cancel(&c->op);
+  c->sent = 0;
+}
+
+void slp_put_call_free(slp_put_call *c) { slp_json_op_free(&c->op); }

@@ -1,0 +1,37 @@
+/* put_records.h - one call of PutRecords: its request, and what became of each record. */
+#ifndef SLP_CLI_PUT_RECORDS_H
+#define SLP_CLI_PUT_RECORDS_H
+
+#include "aws/json_op.h"
+#include "cli/produce_queue.h"
+
+typedef struct slp_put_outcome {
+  uint8_t put;
+  uint8_t throttled; /* the shard takes no more at the moment; 0: another reason that may pass */
+} slp_put_outcome;
+
+typedef struct slp_put_call {
+  slp_json_op op;
+  const char *stream; /* borrowed: a name or an ARN */
+  slp_put_record *records[SLP_PUT_BATCH_RECORDS];
+  slp_put_outcome outcomes[SLP_PUT_BATCH_RECORDS]; /* valid if op.fail.class is SLP_FINE */
+  size_t n;
+  /* Why the first record that was not put was not, as the service says it; "": all were put. */
+  char why[200];
+  uint8_t sent;
+  void (*on_done)(struct slp_put_call *c); /* called once, in a turn */
+  void *user;
+} slp_put_call;
+
+/* Zeroes c. The stream and aws are borrowed until slp_put_call_free(). */
+void slp_put_call_init(slp_put_call *c, slp_aws *aws, const char *stream);
+/* Sends c->records[0, c->n) in one try. Returns 0 or SLP_ENOMEM; after an error nothing is sent. */
+int slp_put_call_send(slp_put_call *c);
+void slp_put_call_cancel(slp_put_call *c); /* on_done will not be called; what the call did is not known */
+void slp_put_call_free(slp_put_call *c);   /* no call may be in flight */
+
+/* For tests: appends the request, and reads an answer. The latter returns 0, or an error with *why set. */
+int slp_put_request(slp_buf *b, const char *stream, slp_put_record *const *records, size_t n);
+int slp_put_answer(slp_buf *answer, slp_put_call *c, const char **why);
+
+#endif

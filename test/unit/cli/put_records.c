@@ -1,0 +1,76 @@
+/* put_records.c - the request of PutRecords, and every kind of answer. */
+#include "cli/put_records.h"
+#include "check.h"
+
+static slp_mem *mem;
+static slp_put_call call;
+
+static int answer(const char *text, size_t n) {
+  const char *why = NULL;
+  slp_buf b;
+  mem = slp_mem_new(NULL, NULL);
+  slp_buf_init(&b, mem, 1 << 20);
+  slp_buf_add_z(&b, text);
+  call.n = n;
+  int r = slp_put_answer(&b, &call, &why);
+  CHECK((r != 0) == (why != NULL));
+  slp_buf_free(&b);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+  return r;
+}
+
+TEST(a_request) {
+  slp_put_record one = {.key = SLP_STR("k\"\xc3\xbc"), .data = SLP_STR("\xff"), .hash_key = SLP_STR("7")},
+                 two = {.key = SLP_STR("l"), .data = SLP_STR("")}, *records[] = {&one, &two};
+  slp_buf b;
+  mem = slp_mem_new(NULL, NULL);
+  slp_buf_init(&b, mem, 1 << 20);
+  CHECK_INT(slp_put_request(&b, "orders", records, 2), 0);
+  CHECK_STR(slp_buf_z(&b),
+            "{\"StreamName\":\"orders\",\"Records\":[{\"Data\":\"/w==\",\"PartitionKey\":"
+            "\"k\\\"\xc3\xbc\",\"ExplicitHashKey\":\"7\"},{\"Data\":\"\",\"PartitionKey\":\"l\"}]}");
+  slp_buf_clear(&b);
+  CHECK_INT(slp_put_request(&b, "arn:aws:kinesis:x", records + 1, 1), 0);
+  CHECK_STR(slp_buf_z(&b),
+            "{\"StreamARN\":\"arn:aws:kinesis:x\",\"Records\":[{\"Data\":\"\",\"PartitionKey\":\"l\"}]}");
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+}
+
+TEST(answers) {
+  CHECK_INT(answer("{\"FailedRecordCount\":0,\"Records\":[{\"SequenceNumber\":\"1\",\"ShardId\":\"s\"}]}", 1),
+            0);
+  CHECK(call.outcomes[0].put && !call.why[0]);
+  /* kinesis-mock writes what is absent as null */
+  CHECK_INT(
+      answer("{\"Records\":[{\"SequenceNumber\":\"1\",\"ErrorCode\":null,\"ErrorMessage\":null},"
+             "{\"ErrorCode\":\"ProvisionedThroughputExceededException\",\"ErrorMessage\":\"Rate\\n\"},"
+             "{\"ErrorCode\":\"InternalFailure\",\"ErrorMessage\":\"no\"}],\"EncryptionType\":\"NONE\"}",
+             3),
+      0);
+  CHECK(call.outcomes[0].put && !call.outcomes[1].put && !call.outcomes[2].put);
+  CHECK(call.outcomes[1].throttled && !call.outcomes[2].throttled);
+  CHECK_STR(call.why, "ProvisionedThroughputExceededException: Rate?");
+  CHECK_INT(answer("{\"Records\":[{\"ErrorCode\":\"X\"}]}", 1), 0);
+  CHECK_STR(call.why, "X: ");
+}
+
+TEST(an_answer_that_proves_nothing_is_none) {
+  static const char *const bad[] = {
+      "",
+      "{}",
+      "[]",
+      "{\"Records\":null}",
+      "{\"Records\":[{}]}",
+      "{\"Records\":[{\"ShardId\":\"s\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":7}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1\"},{\"SequenceNumber\":\"2\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1\"}]",
+      "{\"Records\":[{\"SequenceNumber\":\"1\"}]} x",
+      "{\"Records\":[]}",
+      "{\"Records\":[7]}",
+  };
+  for (size_t i = 0; i < SLP_COUNT(bad); i++)
+    if (answer(bad[i], 1) == 0) CHECK_FAIL("taken: %s", bad[i]);
+}
