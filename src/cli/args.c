@@ -8,7 +8,6 @@
 
 #include "cli/config.h"
 #include "cli/nearest.h"
-#include "codec/json.h"
 
 /* ---- words of the command line ------------------------------------------------------------------ */
 

@@ -252,7 +252,7 @@ const slp_kcat_row slp_kcat_rows[] = {
     {"-f FORMAT", "format string", "-f FORMAT; no %h, also %u %l %n %e %w"},
     {"-J", "JSON lines", "-J"},
     {"-D DELIM", "message delimiter", "-D TEXT"},
-    {"-K DELIM", "print keys, find them with -P", "-K TEXT"},
+    {"-K DELIM", "print keys; -P: find them", "-K TEXT"},
     {"-k KEY", "key to produce with", "-k KEY"},
     {"-O", "print offsets", "-O prints the sequence number"},
     {"-Z", "NULL for null", "-Z prints NULL for empty"},

@@ -252,8 +252,8 @@ static void tell_unreadable(produce *p, int error) {
   if (path)
     slp_local_explain(path, error, 0, why);
   else
-    snprintf(why, sizeof why, "can't read standard input: %s", slp_local_why(error));
-  slp_say("%s", why);
+    snprintf(why, sizeof why, "%s", slp_local_why(error));
+  slp_say("can't read %.200s: %s", input_name(p, p->input), why);
 }
 
 static void on_input_end(void *arg, int error) {
@@ -536,7 +536,7 @@ static void conclude(produce *p) {
   if (r) {
     char why[SLP_LOCAL_WHY];
     slp_local_explain(p->rejects.path, r, 1, why);
-    slp_say("%s", why);
+    slp_say("can't write %.200s: %s", p->rejects.path, why);
     p->app.exit_code = SLP_EXIT_FAILED;
   }
   tell_end(p);
@@ -623,6 +623,7 @@ static void begin(produce *p) {
   }
   p->host = aws->h;
   p->ready = 1;
+  p->next_us = slp_now_refresh_us(p->host);
   for (size_t i = 0; i < CALLS; i++) {
     slp_put_call_init(&p->calls[i], aws, a->stream);
     p->calls[i].on_done = on_call_done;
@@ -669,7 +670,7 @@ static int open_rejects(produce *p) {
   p->rejects.quiet = a->quiet;
   if (!r) return 0;
   slp_local_explain(a->rejects, r, 1, why);
-  slp_say("--rejects: %s", why);
+  slp_say("--rejects: can't write %.200s: %s", a->rejects, why);
   return r;
 }
 

@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "cli/knobs.h"
 #include "cli/log_filter.h"
+#include "codec/json.h"
 
 static int parse_count(const slp_option *o, const char *value, uint64_t max, uint64_t *ret, char why[200]) {
   if (slp_parse_u64(slp_str_of(value), ret) == 0 && *ret >= 1 && *ret <= max) return 0;
@@ -202,6 +203,18 @@ static int set_registry(slp_args *a, slp_mode mode, char why[200]) {
   return 0;
 }
 
+/* Parses the value of --speed: 10x, 10 or 0.5x. */
+static int set_speed(slp_args *a, const slp_option *o, const char *value, char why[200]) {
+  slp_str number = slp_str_of(value);
+  int64_t milli = 0;
+  if (number.n && number.p[number.n - 1] == 'x') number.n--;
+  if (strspn(value, "0123456789.") < number.n || slp_decimal_scaled(number, 3, &milli) || milli < 1 ||
+      milli > 1000000000)
+    return slp_option_wrong(o, value, "a speed from 0.001x to 1000000x", why);
+  a->speed_milli = (uint64_t)milli;
+  return 0;
+}
+
 /* Stores the option in `a`. take_option has already refused a missing value, so value_or_null is NULL only if
  * the option may stand without one. */
 static int set_option(slp_args *a, const slp_option *o, const char *value_or_null, const slp_clock *clock,
@@ -237,6 +250,16 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_OFFSET: a->show_offset = 1; return 0;
     case O_NULL: a->show_null = 1; return 0;
     case O_UNBUFFERED: a->unbuffered = 1; return 0;
+    case O_PRODUCE: return set_mode(a, SLP_MODE_PRODUCE, why);
+    case O_LINES: a->lines = 1; return 0;
+    case O_FIXED_KEY: a->key = value; return 0;
+    case O_KEY_FROM: a->key_from = value; return 0;
+    case O_RATE: return parse_count(o, value, 1000000, &a->rate, why);
+    case O_SPEED: return set_speed(a, o, value, why);
+    case O_REJECTS:
+      a->rejects = value;
+      return *value ? 0 : slp_option_wrong(o, value, "the name of a file", why);
+    case O_UNORDERED: a->unordered = 1; return 0;
     case O_LOSS: a->fail_on_loss = 1; return 0;
     case O_KEEP_GOING: a->keep_going = 1; return 0;
     case O_ENDPOINT: a->opts.endpoint = value; return 0;

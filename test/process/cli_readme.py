@@ -87,7 +87,7 @@ class World(Box):
 
 def run_example(world, line, folder):
     """(exit status, standard output, standard error). What follows is interrupted when it has printed something."""
-    ends = re.search(r"-e\b|-c \d|--until|-L|--iam|--bench|-M|--leases|--explain|--release|--reset|--migrate|--check", line)
+    ends = re.search(r"-e\b|-c \d|-P|--until|-L|--iam|--bench|-M|--leases|--explain|--release|--reset|--migrate|--check", line)
     if ends and not ends[0].startswith("-c "):  # that one ends when enough has come
         world.busy.clear()
     else:
@@ -119,9 +119,16 @@ def every_command_of_the_readme_and_of_the_manual_page_runs():
         with open(os.path.join(folder, "app.properties"), "w", encoding="utf-8") as f:
             f.write("executableName = cat\nstreamName = orders\napplicationName = billing\nretrievalMode = POLLING\n"
                     "AwsCredentialsProvider = DefaultCredentialsProvider\n")
+        with open(os.path.join(folder, "lines"), "w", encoding="utf-8") as f:
+            f.write("user-7:an order\n")
+        with open(os.path.join(folder, "records"), "w", encoding="utf-8") as f:
+            f.write('{"key":"user-7","payload":"an order","ts":1767225600000}\n')
         for line in lines:
             code, out, err = run_example(world, line, folder)
             equal(code, 0, line, err)
+            if "-P" in line:
+                equal((out, err), (b"", "stream-tail: 1 record put, 14 bytes in 1 call\n"), line)
+                continue
             mine = ("stream-tail: stopped; ", "stream-tail: serving stream ", '{"stream_arn"')
             check(all(x.startswith(mine) for x in err.splitlines()), line, err)
             if "--until 5m" in line:
@@ -157,7 +164,7 @@ def the_exit_statuses_of_the_manual_page_are_those_of_the_help():
     tail = help_text.split("Exit status:")[1]
     for status in said:
         check(re.search(rf"\b{status} ", tail), status)
-    equal(sorted(said), sorted(re.findall(r"(?:^|[;\n ])\s*(\d+) (?=the end|failed|wrong|--fail|--lag|a second|a living|no such|--iam)", tail)))
+    equal(sorted(said), sorted(re.findall(r"(?:^|[;\n ])\s*(\d+) (?=the end|failed|wrong|--fail|--lag|a second|a living|no such|--iam|-P)", tail)))
 
 
 main()
