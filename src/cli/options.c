@@ -304,6 +304,7 @@ const char *slp_mode_shown(slp_mode mode) {
     case SLP_MODE_DEREGISTER: return "--deregister";
     case SLP_MODE_MULTILANG: return "--multilang";
     case SLP_MODE_CHECK: return "--check";
+    case SLP_MODE_PRODUCE: return "-P";
     default: return "following a stream";
   }
 }

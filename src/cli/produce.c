@@ -330,24 +330,39 @@ static void pace_calls(produce *p, size_t throttled, size_t of) {
   p->pause_us = slp_after_us(slp_now_us(p->host), THROTTLED_US * throttled / of);
 }
 
-static void take_outcomes(produce *p, slp_put_call *c) {
-  size_t throttled = 0;
-  for (size_t i = 0; i < c->n; i++) {
-    slp_put_record *r = c->records[i];
-    throttled += c->outcomes[i].throttled;
-    if (!c->outcomes[i].put) {
-      p->again++;
-      slp_put_queue_again(&p->queue, r, again_at_us(p, r->tries++));
-      continue;
-    }
+/* Gives a record up that the service refuses. */
+static void refuse_record(produce *p, slp_put_record *r, const char *why) {
+  slp_rejects_add(&p->rejects, r->raw, r->delimited ? p->splitter.delimiter : SLP_STR(""));
+  slp_rejects_count(&p->rejects, SLP_PUT_BY_SERVICE, input_name(p, r->input), r->number, why);
+  slp_put_queue_done(&p->queue, r);
+}
+
+static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_class class) {
+  if (class == SLP_FINE) {
     p->put++;
     p->put_bytes += r->key.n + r->data.n;
     p->put_tick = p->app.ticks;
     slp_put_queue_done(&p->queue, r);
+  } else if (class == SLP_REFUSED) {
+    refuse_record(p, r, c->why_refused);
+  } else {
+    p->again++;
+    slp_put_queue_again(&p->queue, r, again_at_us(p, r->tries++));
+  }
+}
+
+static void take_outcomes(produce *p, slp_put_call *c) {
+  size_t throttled = 0;
+  int lasts = 0;
+  for (size_t i = 0; i < c->n; i++) {
+    throttled += c->outcomes[i] == SLP_THROTTLE;
+    lasts |= c->outcomes[i] != SLP_REFUSED && slp_class_lasts(c->outcomes[i]);
+    take_outcome(p, c, c->records[i], c->outcomes[i]);
   }
   pace_calls(p, throttled, c->n);
   snprintf(p->trouble, sizeof p->trouble, "%s", c->why);
-  if (c->why[0] && p->app.args->verbose > 1) slp_say_if_room("%s%s", throttled ? "throttled: " : "", c->why);
+  if (c->why[0] && p->app.args->verbose > 1) slp_say_if_room("%s", c->why);
+  if (lasts) fail(p, c->why); /* such as a key of KMS that is not to be had */
 }
 
 /* Gives the records of a call back that failed as a whole. */
@@ -356,13 +371,6 @@ static void put_all_again(produce *p, slp_put_call *c, uint32_t together) {
     if (together) c->records[i]->together = (uint32_t)slp_min_u64(c->records[i]->together, together);
     slp_put_queue_again(&p->queue, c->records[i], 0);
   }
-}
-
-static void refuse_alone(produce *p, slp_put_call *c) {
-  slp_put_record *r = c->records[0];
-  slp_rejects_add(&p->rejects, r->raw, r->delimited ? p->splitter.delimiter : SLP_STR(""));
-  slp_rejects_count(&p->rejects, SLP_PUT_BY_SERVICE, input_name(p, r->input), r->number, c->op.fail.message);
-  slp_put_queue_done(&p->queue, r);
 }
 
 static void error_line(produce *p, const slp_fail *f, char *line, size_t n) {
@@ -403,7 +411,7 @@ static void call_failed(produce *p, slp_put_call *c) {
     if (c->n > 1)
       put_all_again(p, c, (uint32_t)(c->n / 2));
     else
-      refuse_alone(p, c);
+      refuse_record(p, c->records[0], f->message);
     return;
   }
   p->fails++;

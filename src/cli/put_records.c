@@ -1,6 +1,7 @@
 /* put_records.c - PutRecords as botocore 1.44.8 knows it (service model kinesis 2013-12-02), in JSON. */
 #include "cli/put_records.h"
 
+#include "aws/classify.h"
 #include "aws/hide.h"
 #include "base/clean.h"
 #include "codec/json.h"
@@ -31,14 +32,14 @@ int slp_put_request(slp_buf *b, const char *stream, slp_put_record *const *recor
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------- */
-/* Keeps the service's words for one record. They may quote the request, so secrets are hidden in them. */
-static void tell_why(slp_put_call *c, slp_str code, slp_str message) {
+/* Writes the service's words about one record. They may quote the request, so secrets are hidden in them. */
+static void put_words(slp_put_call *c, slp_str code, slp_str message, char why[200]) {
   slp_secrets secrets = slp_call_secrets(&c->op.call);
   slp_hide_text(&secrets, (char *)(uintptr_t)code.p, code.n); /* both are parts of op.answer */
   if (message.n) slp_hide_text(&secrets, (char *)(uintptr_t)message.p, message.n);
-  snprintf(c->why, sizeof c->why, "%.*s: %.*s", (int)slp_min_u64(code.n, 60), code.p,
-           (int)slp_min_u64(message.n, 120), message.n ? message.p : "");
-  c->why[slp_clean(c->why, strlen(c->why))] = 0;
+  snprintf(why, 200, "%.*s: %.*s", (int)slp_min_u64(code.n, 60), code.p, (int)slp_min_u64(message.n, 120),
+           message.n ? message.p : "");
+  why[slp_clean(why, strlen(why))] = 0;
 }
 
 static int read_entry(slp_json *j, slp_put_call *c, size_t i) {
@@ -52,12 +53,10 @@ static int read_entry(slp_json *j, slp_put_call *c, size_t i) {
     if (to ? slp_json_string(j, to) : slp_json_skip(j)) return SLP_EBADDATA;
   }
   if (token != SLP_JSON_OBJECT_END || i >= c->n || (!code.n && !number.n)) return SLP_EBADDATA;
-  slp_put_outcome *o = &c->outcomes[i];
-  *o = (slp_put_outcome){.put = !code.n};
-  if (o->put) return 0;
-  o->throttled = slp_str_is(code, "ProvisionedThroughputExceededException");
-  if (c->why[0]) return 0;
-  tell_why(c, code, message);
+  slp_remedy remedy;
+  c->outcomes[i] = code.n ? slp_classify_name(code, 500, &remedy) : SLP_FINE;
+  if (code.n && !c->why[0]) put_words(c, code, message, c->why);
+  if (c->outcomes[i] == SLP_REFUSED && !c->why_refused[0]) put_words(c, code, message, c->why_refused);
   return 0;
 }
 
@@ -73,7 +72,7 @@ int slp_put_answer(slp_buf *answer, slp_put_call *c, const char **why) {
   slp_json j;
   size_t n = 0;
   int token = SLP_EBADDATA;
-  c->why[0] = 0;
+  c->why[0] = c->why_refused[0] = 0;
   *why = "it is no answer to PutRecords";
   if (slp_buf_reserve(answer, 1)) return SLP_ENOMEM;
   slp_json_begin(&j, answer->p, answer->n);

@@ -5,19 +5,17 @@
 #include "aws/json_op.h"
 #include "cli/produce_queue.h"
 
-typedef struct slp_put_outcome {
-  uint8_t put;
-  uint8_t throttled; /* the shard takes no more at the moment; 0: another reason that may pass */
-} slp_put_outcome;
-
 typedef struct slp_put_call {
   slp_json_op op;
   const char *stream; /* borrowed: a name or an ARN */
   slp_put_record *records[SLP_PUT_BATCH_RECORDS];
-  slp_put_outcome outcomes[SLP_PUT_BATCH_RECORDS]; /* valid if op.fail.class is SLP_FINE */
+  /* What became of each record, valid if op.fail.class is SLP_FINE. SLP_FINE: it is put. SLP_REFUSED: it never
+   * will be. */
+  slp_class outcomes[SLP_PUT_BATCH_RECORDS];
   size_t n;
-  /* Why the first record that was not put was not, as the service says it; "": all were put. */
-  char why[200];
+  /* Why the first record that was not put was not, and the first that was refused, as the service says it;
+   * "": there is none. */
+  char why[200], why_refused[200];
   uint8_t sent;
   void (*on_done)(struct slp_put_call *c); /* called once, in a turn */
   void *user;

@@ -41,7 +41,7 @@ TEST(a_request) {
 TEST(answers) {
   CHECK_INT(answer("{\"FailedRecordCount\":0,\"Records\":[{\"SequenceNumber\":\"1\",\"ShardId\":\"s\"}]}", 1),
             0);
-  CHECK(call.outcomes[0].put && !call.why[0]);
+  CHECK(call.outcomes[0] == SLP_FINE && !call.why[0]);
   /* kinesis-mock writes what is absent as null */
   CHECK_INT(
       answer("{\"Records\":[{\"SequenceNumber\":\"1\",\"ErrorCode\":null,\"ErrorMessage\":null},"
@@ -49,11 +49,24 @@ TEST(answers) {
              "{\"ErrorCode\":\"InternalFailure\",\"ErrorMessage\":\"no\"}],\"EncryptionType\":\"NONE\"}",
              3),
       0);
-  CHECK(call.outcomes[0].put && !call.outcomes[1].put && !call.outcomes[2].put);
-  CHECK(call.outcomes[1].throttled && !call.outcomes[2].throttled);
+  CHECK_INT(call.outcomes[0], SLP_FINE);
+  CHECK_INT(call.outcomes[1], SLP_THROTTLE);
+  CHECK_INT(call.outcomes[2], SLP_TRANSIENT);
   CHECK_STR(call.why, "ProvisionedThroughputExceededException: Rate?");
+  CHECK_STR(call.why_refused, "");
   CHECK_INT(answer("{\"Records\":[{\"ErrorCode\":\"X\"}]}", 1), 0);
+  CHECK_INT(call.outcomes[0], SLP_TRANSIENT); /* nobody knows it: it is put again */
   CHECK_STR(call.why, "X: ");
+  /* kinesis-mock says so of a record that is too large for the stream */
+  CHECK_INT(
+      answer("{\"Records\":[{\"ErrorCode\":\"InternalFailure\"},{\"ErrorCode\":\"InvalidArgumentException\","
+             "\"ErrorMessage\":\"too large\"},{\"ErrorCode\":\"KMSDisabledException\"}]}",
+             3),
+      0);
+  CHECK_INT(call.outcomes[1], SLP_REFUSED);
+  CHECK_INT(call.outcomes[2], SLP_ACCESS);
+  CHECK_STR(call.why, "InternalFailure: ");
+  CHECK_STR(call.why_refused, "InvalidArgumentException: too large");
 }
 
 TEST(an_answer_that_proves_nothing_is_none) {
