@@ -547,8 +547,8 @@ static void conclude(produce *p) {
     slp_say("can't write %.200s: %s", p->rejects.path, why);
     p->app.exit_code = SLP_EXIT_FAILED;
   }
+  slp_cli_consumer_stop(&p->consumer, 0); /* tells lines that were held back */
   tell_end(p);
-  slp_cli_consumer_stop(&p->consumer, 0);
 }
 
 /* ---- the app ----------------------------------------------------------------------------------------- */

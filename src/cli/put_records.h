@@ -9,8 +9,8 @@ typedef struct slp_put_call {
   slp_json_op op;
   const char *stream; /* borrowed: a name or an ARN */
   slp_put_record *records[SLP_PUT_BATCH_RECORDS];
-  /* What became of each record, valid if op.fail.class is SLP_FINE. SLP_FINE: it is put. SLP_REFUSED: it never
-   * will be. */
+  /* What became of each record, valid if op.fail.class is SLP_FINE. SLP_FINE: it is put. SLP_REFUSED: it
+   * never will be. */
   slp_class outcomes[SLP_PUT_BATCH_RECORDS];
   size_t n;
   /* Why the first record that was not put was not, and the first that was refused, as the service says it;
