@@ -407,6 +407,9 @@ static int check_streams(const slp_args *a, char why[200]) {
   if (!a->stream && needs)
     snprintf(why, 200,
              "which stream? Usage: stream-tail [options] STREAM...; -h for help, --demo to see it work");
+  else if (a->feed && a->synthetic.bytes)
+    snprintf(why, 200,
+             "--feed does not go together with -X sandbox.synthetic_bytes, which makes records itself");
   else if (a->stream && a->mode == SLP_MODE_DEMO)
     snprintf(why, 200, "--demo makes its own stream; leave \"%.60s\" away", a->stream);
   else if (a->streams_n > 1 && (a->mode == SLP_MODE_BENCH || a->mode == SLP_MODE_SERVE))

@@ -103,6 +103,7 @@ typedef struct slp_args {
   size_t apps_n;
   uint32_t leases_ms;    /* -X leases_ms: with --leases --metrics, the time between two readings of a table */
   uint32_t serve_shards; /* -M: number of shards */
+  uint64_t feed;         /* --feed: records a second; 0: not given */
   uint32_t seconds;      /* --demo, --bench: how long to run; 0: not given */
   slp_start start;
   const char *shards[SLP_ARGS_SHARDS_MAX];

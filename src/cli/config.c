@@ -35,7 +35,7 @@ static int belongs_in_a_file(const slp_option *o) {
          o->id != O_DEMO && o->id != O_BENCH && o->id != O_LEASES && o->id != O_EXPLAIN && o->id != O_WATCH &&
          o->id != O_RELEASE && o->id != O_RESET && o->id != O_TO && o->id != O_FORCE && o->id != O_MIGRATE &&
          o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK &&
-         o->id != O_PRODUCE && o->modes != SLP_MODE_PRODUCE;
+         o->id != O_PRODUCE && o->id != O_FEED && o->modes != SLP_MODE_PRODUCE;
 }
 
 static void offer(void *nearest, const char *name, const char *unit, const char *meaning) {

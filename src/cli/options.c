@@ -217,6 +217,9 @@ const slp_option slp_options[] = {
     {O_SERVE, 'M', "sandbox", SLP_NEEDS_VALUE, "N", ALL, NULL,
      "serve a sandbox Kinesis with a stream of N shards until standard input ends; prints the environment "
      "that clients need. STREAM: demo"},
+    {O_FEED, 0, "feed", SLP_NEEDS_VALUE, "N", SLP_MODE_SERVE, NULL,
+     "with -M: put N records a second into the stream, orders of a made-up shop in JSON. The sandbox keeps "
+     "them in memory"},
     {O_DEMO, 0, "demo", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "sandbox, producers, a split and a merge, and a tail of it all"},
     {O_BENCH, 0, "bench", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,

@@ -98,6 +98,7 @@ typedef enum {
   O_CONSUME,
   O_LIST,
   O_SERVE,
+  O_FEED,
   O_DEMO,
   O_BENCH,
   O_IAM,

@@ -4,11 +4,14 @@
 #include <stdio.h>
 
 #include "cli/app.h"
+#include "cli/feed.h"
 #include "cli/people_lines.h"
+#include "program/program.h"
 #include "sloop_sandbox.h"
 
 #define TABLE_NAME_MIN 3 /* DynamoDB refuses names of tables that are shorter */
 #define TABLE_PARTITIONS_MAX 100
+#define FEED_MS 20 /* how often records of --feed are put */
 
 void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
   static const sloop_creds_t creds = {
@@ -22,6 +25,8 @@ typedef struct serve {
   slp_app app;
   sloop_sandbox_t *box; /* owned; NULL after the sandbox began to stop */
   slp_in_end *in;       /* owned; calls back when standard input ends */
+  slp_ticker *feeder;   /* owned; NULL without --feed */
+  uint64_t fed_from_us, fed;
 } serve;
 
 static void on_box_gone(void *arg) {
@@ -32,6 +37,8 @@ static void on_box_gone(void *arg) {
 static void end_serve(serve *s) {
   if (s->in) slp_in_end_close(s->in);
   s->in = NULL;
+  if (s->feeder) slp_ticker_close(s->feeder);
+  s->feeder = NULL;
   sloop_sandbox_t *box = s->box;
   s->box = NULL;
   if (box) sloop_sandbox_stop(box, on_box_gone, s);
@@ -98,6 +105,34 @@ static int start_box(serve *s) {
   return 0;
 }
 
+/* ---- --feed ---- */
+
+static int put_one(serve *s, const char *stream) {
+  char key[SLP_FEED_KEY], seq[130], shard[129];
+  slp_buf b;
+  slp_buf_init(&b, s->app.mem, 1 << 12);
+  int r = slp_feed_record(s->fed, slp_program_wall_ms(), &b, key);
+  if (!r) r = sloop_sandbox_put(s->box, stream, key, strlen(key), b.p, b.n, seq, shard);
+  slp_buf_free(&b);
+  return r;
+}
+
+/* Puts what is due. What was due while the process stood for more than a second is left out. */
+static void feed(void *arg) {
+  serve *s = arg;
+  const slp_args *a = s->app.args;
+  uint64_t due = slp_feed_due(slp_program_mono_us() - s->fed_from_us, a->feed);
+  if (due > s->fed + a->feed) s->fed = due - a->feed;
+  for (; s->fed < due; s->fed++) {
+    int r = put_one(s, a->stream ? a->stream : "demo");
+    if (!r) continue;
+    slp_say("--feed ends here: %s", sloop_strerror(r));
+    slp_ticker_close(s->feeder);
+    s->feeder = NULL;
+    return;
+  }
+}
+
 int slp_serve_run(slp_mem *mem, const slp_args *args) {
   serve s = {0};
   s.app.user = &s;
@@ -110,7 +145,11 @@ int slp_serve_run(slp_mem *mem, const slp_args *args) {
     return slp_app_run(&s.app);
   }
   s.in = slp_in_end_new(mem, s.app.loop, 0, on_in_end, &s);
-  if (!s.in) {
+  if (args->feed) {
+    s.fed_from_us = slp_program_mono_us();
+    s.feeder = slp_ticker_new(mem, s.app.loop, FEED_MS, feed, &s);
+  }
+  if (!s.in || (args->feed && !s.feeder)) {
     slp_say("no memory or no file descriptors left to start with");
     s.app.exit_code = SLP_EXIT_FAILED;
     end_serve(&s);

@@ -290,6 +290,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
       r = parse_count(o, value, 10000, &n, why);
       a->serve_shards = (uint32_t)n;
       return r ? r : set_mode(a, SLP_MODE_SERVE, why);
+    case O_FEED: return parse_count(o, value, 10000, &a->feed, why);
     case O_DEMO: return set_seconds(a, o, SLP_MODE_DEMO, value_or_null, why);
     case O_BENCH: return set_seconds(a, o, SLP_MODE_BENCH, value_or_null, why);
     case O_APP:

@@ -451,5 +451,21 @@ def files_that_are_none():
         check(code == 1 and "/dev/full" in err[-2], err)
 
 
+@test
+def a_sandbox_feeds_its_stream():
+    with free_box(3, "--feed", "200") as box:
+        kinesis = box.boto3("kinesis")
+        wait_until(lambda: len(records(kinesis)) >= 100, what="100 records")
+        begun, before = time.monotonic(), len(records(kinesis))
+        wait_until(lambda: len(records(kinesis)) >= before + 200, what="200 more")
+        check(time.monotonic() - begun > 0.5, "they come at 200 a second")
+        got = records(kinesis)
+        orders = [json.loads(data) for _, data, _ in got]
+        numbers = {order["order"] for order in orders}  # it goes on while one shard is read after the other
+        check(len(numbers) == len(got) and numbers >= set(range(1, 301)), sorted(numbers))
+        check(all(order["user"] == key for order, (key, *_) in zip(orders, got)), orders[0])
+        equal(len({shard for *_, shard in got}), 3)
+
+
 if __name__ == "__main__":
     main(at_once=3)

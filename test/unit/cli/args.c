@@ -177,6 +177,10 @@ TEST(writing) {
   CHECK_REFUSED("-f does not go together with -P", "-P", "-f%s", "orders");
   CHECK_REFUSED("-k does not go together with following", "-kx", "orders");
   CHECK_REFUSED("-M does not go together with -P", "-P", "-M4");
+  CHECK_PARSES("-M4", "--feed=100");
+  CHECK_INT(args.feed, 100);
+  CHECK_REFUSED("--feed does not go together with -P", "-P", "--feed=1", "orders");
+  CHECK_REFUSED("sandbox.synthetic_bytes", "-M4", "--feed=1", "-X", "sandbox.synthetic_bytes=100");
 }
 
 TEST(metrics) {
