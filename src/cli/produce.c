@@ -384,6 +384,8 @@ static void error_line(produce *p, const slp_fail *f, char *line, size_t n) {
              sloop_err_name(f->code));
   else
     slp_cli_consumer_error_line(&p->consumer, f->code, &e, line, n);
+  /* A stream that has taken records is gone, and not misspelt: no other names are suggested. */
+  if (p->put && p->app.args->ret_missing) *p->app.args->ret_missing = NULL;
 }
 
 /* Returns 1 if the call may be repeated. Before the first answer only what is likely to pass is waited for:
