@@ -15,7 +15,7 @@
 #include "lease/schema.h"
 #include "base/buf.h"
 #include "core/source.h"
-#include <sloop.h>
+#include <sloop_admin.h>
 
 typedef struct slp_admin slp_admin;
 

@@ -4,7 +4,7 @@
 #include "api/open.h"
 
 int sloop_start(sloop_t *s) {
-  if (s->closing || s->started) return SLOOP_ESTATE;
+  if (s->closing || s->started || s->admin.alone) return SLOOP_ESTATE;
   s->started = 1;
   return slp_consumer_start(s->consumer);
 }
@@ -75,9 +75,9 @@ void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) {
 #define X(name, unit, meaning) st.name = n.name;
   SLOOP_STATS(X)
 #undef X
-  st.store_write_units += s->commands.write_units;
-  st.store_read_units += s->commands.read_units;
-  st.store_throttles += s->commands.throttles;
+  st.store_write_units += s->admin.cost.write_units;
+  st.store_read_units += s->admin.cost.read_units;
+  st.store_throttles += s->admin.cost.throttles;
   if (s->family) {
     const slp_aws_stats *a = slp_aws_stats_of(s->family->aws);
     const slp_turn_stats *t = slp_host_turns(s->family->host);

@@ -270,6 +270,7 @@ int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t *
   sloop_t *s = SLP_NEW(mem, sloop_t);
   if (!s) return SLP_ENOMEM;
   s->mem = slp_mem_hold(mem);
+  s->admin.s = s;
   int r = slp_opts_copy(&s->o, o, mem);
   if (!r) r = slp_opts_check(&s->o, why);
   if (!r && s->o.join && (s->o.join->closing || s->o.join->started)) {
@@ -383,9 +384,9 @@ static void on_close_event(slp_event *ev) {
     if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
     return;
   }
-  if (s->admin) {
+  if (s->admin.call) {
     slp_post(f->host, &s->close_ev);
-    slp_admin_call_tell_closed(s->admin);
+    slp_admin_call_tell_closed(s->admin.call);
     return;
   }
   if (s->save_cb) {
@@ -434,7 +435,7 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   s->close_cb = cb;
   s->close_arg = arg;
   (void)slp_leased_save_take(s->consumer, &s->save_cb, &s->save_arg);
-  slp_admin_call_stop(s->admin);
+  slp_admin_call_stop(s->admin.call);
   slp_consumer_silence(s->consumer);
   slp_post(s->family->host, &s->close_ev);
 }

@@ -8,6 +8,7 @@
 #include "lease/store.h"
 #include "host/host.h"
 #include <sloop.h>
+#include <sloop_admin.h>
 
 /* What a consumer uses from outside. All zero: the process's environment, and the services and stores that
  * the options name. The simulator sets members of its own. */
@@ -49,6 +50,17 @@ typedef struct slp_family {
   struct slp_creds_ask *creds_ask;
 } slp_family;
 
+/* An operator's handle: a part of a consumer, which has all that it needs. */
+struct sloop_admin_s {
+  sloop_t *s; /* the consumer */
+  /* 1: sloop_admin_open() has opened the consumer for this handle alone. It never starts. */
+  uint8_t alone;
+  struct slp_admin_call *call; /* the request that is not answered yet; NULL: none is */
+  slp_store_cost cost;         /* of all requests that were answered */
+  sloop_admin_closed_cb closed_cb;
+  void *closed_arg;
+};
+
 struct sloop_s {
   slp_mem *mem;
   slp_family *family;
@@ -62,8 +74,7 @@ struct sloop_s {
    * interrupts */
   sloop_cb stop_cb, close_cb, save_cb;
   void *stop_arg, *close_arg, *save_arg;
-  slp_store_cost commands;      /* what the operator's commands of this consumer that are done have cost */
-  struct slp_admin_call *admin; /* the operator's command that is under way; NULL: none */
+  sloop_admin_t admin;
   slp_event close_ev;
 };
 

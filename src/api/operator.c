@@ -1,6 +1,6 @@
-/* operator.c - the functions of sloop.h for an operator's commands. A consumer runs one command at a time.
- * Each command has a store, a schema and requests of its own. So it works before sloop_start, and while a
- * fleet runs. */
+/* operator.c - the entry points of an operator's commands. A handle (admin_handle.c) runs one command at a
+ * time. Each command has its own store, schema and requests. So it works before sloop_start, and also while
+ * a fleet runs. */
 #include "api/operator.h"
 
 #include "api/admin_words.h"
@@ -78,7 +78,8 @@ static void tell_registered(slp_admin_call *a, int status, const sloop_error_t *
     listed[i] = &all[i];
   }
   int lacks = n && (!all || !listed);
-  a->registered_cb(a->s, lacks ? SLP_ENOMEM : status, lacks ? NULL : listed, lacks ? 0 : n, e, a->arg);
+  a->registered_cb(&a->s->admin, lacks ? SLP_ENOMEM : status, lacks ? NULL : listed, lacks ? 0 : n, e,
+                   a->arg);
   slp_free(a->mem, listed);
   slp_free(a->mem, all);
 }
@@ -93,12 +94,12 @@ static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *s
   }
   switch (a->task) {
     case SLP_ADMIN_LEASES:
-    case SLP_ADMIN_LAG: a->leases_cb(a->s, status, said->leases, e, a->arg); return;
-    case SLP_ADMIN_EXPLAIN: a->explain_cb(a->s, status, said->explanation, e, a->arg); return;
+    case SLP_ADMIN_LAG: a->leases_cb(&a->s->admin, status, said->leases, e, a->arg); return;
+    case SLP_ADMIN_EXPLAIN: a->explain_cb(&a->s->admin, status, said->explanation, e, a->arg); return;
     case SLP_ADMIN_RELEASE:
-    case SLP_ADMIN_RESET: a->cb(a->s, status, said->result, e, a->arg); return;
+    case SLP_ADMIN_RESET: a->cb(&a->s->admin, status, said->result, e, a->arg); return;
     case SLP_ADMIN_SURVEY:
-    case SLP_ADMIN_IMPORT: a->migrate_cb(a->s, status, found, e, a->arg); return;
+    case SLP_ADMIN_IMPORT: a->migrate_cb(&a->s->admin, status, found, e, a->arg); return;
   }
 }
 
@@ -125,11 +126,11 @@ static void on_done(slp_admin *done, void *arg) {
   slp_admin_call *a = arg;
   slp_fail f = *slp_admin_fail(done);
   slp_admin_why why = slp_admin_reason_of(done);
-  slp_store_cost cost = slp_admin_cost(done), *all = &a->s->commands;
+  slp_store_cost cost = slp_admin_cost(done), *all = &a->s->admin.cost;
   all->write_units += cost.write_units;
   all->read_units += cost.read_units;
   all->throttles += cost.throttles;
-  a->s->admin = NULL;
+  a->s->admin.call = NULL;
   slp_admin_words(&f, &why);
   tell(a, &f, slp_admin_answered(done), NULL);
   admin_free(a);
@@ -153,7 +154,7 @@ void slp_admin_call_stop(slp_admin_call *a) {
 void slp_admin_call_tell_closed(slp_admin_call *a) {
   slp_fail f = {0};
   const slp_admin_answer nothing = {0};
-  a->s->admin = NULL;
+  a->s->admin.call = NULL;
   slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was closed");
   tell(a, &f, a->admin ? slp_admin_answered(a->admin) : &nothing,
        a->migrate ? slp_migrate_told(a->migrate) : NULL);
@@ -164,7 +165,7 @@ void slp_admin_call_tell_closed(slp_admin_call *a) {
  * `consumer`. */
 static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, const slp_position *to,
                  int force) {
-  if (!s->o.app || s->admin) return SLOOP_ESTATE;
+  if (!s->o.app || s->admin.call) return SLOOP_ESTATE;
   slp_admin_opts o = {.host = s->family->host,
                       .source = s->consumer->source,
                       .open = open_for,
@@ -188,18 +189,20 @@ static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, cons
     return r;
   }
   a->mem = slp_mem_hold(s->mem);
-  s->admin = a;
+  s->admin.call = a;
   return 0;
 }
 
-int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
+int sloop_admin_leases(sloop_admin_t *h, sloop_leases_cb cb, void *arg) {
+  sloop_t *s = h->s;
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_LEASES, .leases_cb = cb, .arg = arg};
   return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
 }
 
 /* Only for a consumer that polls: a push source would subscribe to the shards whose lag is measured. */
-int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
+int sloop_admin_lag(sloop_admin_t *h, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
+  sloop_t *s = h->s;
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {
       .task = SLP_ADMIN_LAG, .limit_ms = limit_ms ? limit_ms : LAG_MS, .leases_cb = cb, .arg = arg};
@@ -207,13 +210,15 @@ int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg
   return begin(s, &asker, NULL, NULL, 0);
 }
 
-int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg) {
+int sloop_admin_explain(sloop_admin_t *h, const char *shard, sloop_explain_cb cb, void *arg) {
+  sloop_t *s = h->s;
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_EXPLAIN, .explain_cb = cb, .arg = arg};
   return cb && shard && *shard ? begin(s, &asker, shard, NULL, 0) : SLOOP_EOPTION;
 }
 
-int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg) {
+int sloop_admin_release(sloop_admin_t *h, const char *shard_or_worker, sloop_admin_cb cb, void *arg) {
+  sloop_t *s = h->s;
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_RELEASE, .cb = cb, .arg = arg};
   return cb && shard_or_worker && *shard_or_worker ? begin(s, &asker, shard_or_worker, NULL, 0)
@@ -231,8 +236,9 @@ static int position_of(const char *shard, const sloop_position_t *to, slp_positi
   return r;
 }
 
-int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to, int force,
+int sloop_admin_reset(sloop_admin_t *h, const char *shard_or_null, const sloop_position_t *to, int force,
                       sloop_admin_cb cb, void *arg) {
+  sloop_t *s = h->s;
   slp_position position;
   slp_admin_call asker = {.task = SLP_ADMIN_RESET, .cb = cb, .arg = arg};
   if (s->closing) return SLOOP_ESTATE;
@@ -268,7 +274,7 @@ static void on_migrated(slp_migrate *m, void *arg) {
   slp_admin_call *a = arg;
   slp_fail f = *slp_migrate_fail(m);
   slp_admin_why why = slp_migrate_reason_of(m);
-  a->s->admin = NULL;
+  a->s->admin.call = NULL;
   slp_admin_words(&f, &why);
   name_side(&f, m, &why);
   const slp_admin_answer nothing = {0};
@@ -316,13 +322,14 @@ static int read_place(const sloop_place_t *p, int read, sloop_place_t *full) {
   return *full->app != 0;
 }
 
-int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to, int write,
+int sloop_admin_migrate(sloop_admin_t *h, const sloop_place_t *from, const sloop_place_t *to, int write,
                         sloop_migrate_cb cb, void *arg) {
+  sloop_t *s = h->s;
   sloop_place_t source, target;
   if (s->closing) return SLOOP_ESTATE;
   if (!cb || !read_place(from, 1, &source) || !read_place(to, 0, &target) || (!source.app && !target.app))
     return SLOOP_EOPTION;
-  if (s->admin) return SLOOP_ESTATE;
+  if (s->admin.call) return SLOOP_ESTATE;
   slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
   if (!a) return SLP_ENOMEM;
   *a = (slp_admin_call){
@@ -341,7 +348,7 @@ int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place
   if (r)
     admin_free(a);
   else
-    s->admin = a;
+    s->admin.call = a;
   return r;
 }
 
@@ -351,7 +358,7 @@ static void on_consumers(slp_registry *c, const slp_fail *f, void *arg) {
   slp_admin_call *a = arg;
   slp_admin_answer nothing = {0};
   (void)c;
-  a->s->admin = NULL;
+  a->s->admin.call = NULL;
   tell(a, f, &nothing, NULL);
   admin_free(a);
 }
@@ -367,7 +374,7 @@ static int has_consumers(const sloop_t *s) {
 static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   if (!cb || (remove && !*remove) || !has_consumers(s)) return SLOOP_EOPTION;
-  if (s->admin) return SLOOP_ESTATE;
+  if (s->admin.call) return SLOOP_ESTATE;
   slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
   if (!a) return SLP_ENOMEM;
   *a = (slp_admin_call){.mem = slp_mem_hold(s->mem), .s = s, .registered_cb = cb, .arg = arg};
@@ -381,14 +388,14 @@ static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb c
   if (r)
     admin_free(a);
   else
-    s->admin = a;
+    s->admin.call = a;
   return r;
 }
 
-int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg) {
-  return begin_consumers(s, NULL, cb, arg);
+int sloop_admin_registered(sloop_admin_t *h, sloop_registered_cb cb, void *arg) {
+  return begin_consumers(h->s, NULL, cb, arg);
 }
 
-int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg) {
-  return begin_consumers(s, name ? name : "", cb, arg);
+int sloop_admin_deregister(sloop_admin_t *h, const char *name, sloop_registered_cb cb, void *arg) {
+  return begin_consumers(h->s, name ? name : "", cb, arg);
 }

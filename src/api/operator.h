@@ -2,7 +2,7 @@
 #ifndef SLP_API_OPERATOR_H
 #define SLP_API_OPERATOR_H
 
-#include <sloop.h>
+#include <sloop_admin.h>
 
 typedef struct slp_admin_call slp_admin_call;
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""reference.py - makes the manual page sloop(3) from the public header: usage: reference.py VERSION HEADER OUTPUT
+"""reference.py - makes sloop(3) and sloop_admin(3) from the public headers: usage: reference.py VERSION HEADER OUTPUT
 
 The header is the only source: its comments are the texts, its sections the headings. Sections are lines of the form
 "---- name ----"; a comment in front of a declaration describes it; one behind a member describes the member.
 """
 
+import os
 import re
 import sys
 
 DATE = "2026-11-22"  # of the last change of the page's form: not of the build, which must be repeatable
+PAGES = ("sloop", "sloop_admin")
 SECTION = re.compile(r"/\* -+ (.*?) -+ \*/")
 COMMENT = re.compile(r"/\*(.*?)\*/", re.S)
 
@@ -121,15 +123,16 @@ def declaration(text, before):
     return [".SS " + roff(name)] + paragraphs(about) + listed(members(inside))
 
 
-def render(version, header):
+def render(version, name, header):
     intro, rest = header.split("*/", 1)
     first = plain(intro.removeprefix("/*"))[0].split(" Rules that hold")[0]
-    out = [f'.TH SLOOP 3 {DATE} "sloop {version}" "Library Functions Manual"', ".SH NAME", roff(first.strip().rstrip(".").replace("sloop.h -", "sloop -")),
-           ".SH SYNOPSIS", ".nf", "#include <sloop.h>", ".PP", "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs sloop libuv)", ".fi",
+    out = [f'.TH {name.upper()} 3 {DATE} "sloop {version}" "Library Functions Manual"', ".SH NAME",
+           roff(first.strip().rstrip(".").replace(f"{name}.h -", f"{name} -")), ".SH SYNOPSIS", ".nf", f"#include <{name}.h>", ".PP", "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs sloop libuv)", ".fi",
            ".SH RULES"]
     for line in re.split(r"\s*\n \*  - ", intro.split("here:")[1])[1:]:
         out += [".IP \\(bu 2", roff(" ".join(plain(line)))]
-    rest = rest[rest.index("#define SLOOP_VERSION_NUM"):rest.rindex("#ifdef __cplusplus")]
+    rest = rest[rest.index('extern "C" {'):rest.rindex("#ifdef __cplusplus")]
+    rest = rest[rest.index("#endif"):]
     before, heading = [], False
     for kind, text in statements(rest):
         section = SECTION.match(text)
@@ -145,13 +148,14 @@ def render(version, header):
             before = []
     # A heading already begins a paragraph.
     out = [line for i, line in enumerate(out) if line != ".PP" or not out[i - 1].startswith((".SH", ".SS"))]
-    return "\n".join(out + [".SH SEE ALSO", ".BR stream\\-tail (1),", ".BR sloop (7)"]) + "\n"
+    others = [f".BR {page} (3)," for page in PAGES if page != name]
+    return "\n".join(out + [".SH SEE ALSO", ".BR stream\\-tail (1),", *others, ".BR sloop (7)"]) + "\n"
 
 
 def main():
     version, header, output = sys.argv[1:]
     with open(header, encoding="utf-8") as file:
-        page = render(version, file.read())
+        page = render(version, os.path.basename(header).removesuffix(".h"), file.read())
     with open(output, "w", encoding="utf-8") as file:
         file.write(page)
 

@@ -211,23 +211,35 @@ int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uin
   return 1;
 }
 
-static void on_closed(sloop_t *s, int status, void *arg) {
-  slp_cli_consumer *c = arg;
-  (void)s;
-  (void)status;
+static void set_closed(slp_cli_consumer *c) {
   c->s = NULL;
+  c->admin = NULL;
   c->closed = 1;
   c->on_closed(c);
 }
 
+static void on_closed(sloop_t *s, int status, void *arg) {
+  (void)s;
+  (void)status;
+  set_closed(arg);
+}
+
+static void on_admin_closed(sloop_admin_t *a, void *arg) {
+  (void)a;
+  set_closed(arg);
+}
+
 void slp_cli_consumer_close(slp_cli_consumer *c) {
-  if (!c->s || c->closed || c->closing) return;
+  if (!c->admin || c->closed || c->closing) return;
   tell_held(c, 1);
   c->closing = 1;
   c->closing_tick = c->app->ticks;
   c->stopping = 1;
-  sloop_stats_get(c->s, &c->last, sizeof c->last);
-  sloop_close(c->s, on_closed, c);
+  slp_cli_consumer_stats(c, &c->last);
+  if (c->s)
+    sloop_close(c->s, on_closed, c);
+  else
+    sloop_admin_close(c->admin, on_admin_closed, c);
 }
 
 int slp_cli_consumer_is_stuck(const slp_cli_consumer *c) {
@@ -241,7 +253,7 @@ void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c) {
 /* Calls on_ending, so that the mode closes the consumer when it has written its output. Without on_ending
  * closes the consumer at once. */
 static void ending(slp_cli_consumer *c) {
-  if (c->on_ending && c->s && !c->closing)
+  if (c->on_ending && c->admin && !c->closing)
     c->on_ending(c);
   else
     slp_cli_consumer_close(c);
@@ -555,30 +567,51 @@ static void as_typed(const char *why, char shown[SLP_ARGS_WHY]) {
   snprintf(shown, SLP_ARGS_WHY, "%s%.390s", before, why);
 }
 
-int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
-  sloop_opts_t opts = *o;
-  c->app = app;
-  opts.arg = c;
-  opts.on_batch = on_batch;
-  opts.on_tip = on_tip;
-  opts.on_shard = on_shard;
-  opts.on_loss = on_loss;
-  opts.on_error = on_error;
-  opts.on_lease = on_lease;
-  opts.on_dead_letter = on_dead_letter;
-  opts.on_log = on_log;
-  char why[160] = "";
-  int r = sloop_open(&c->s, app->loop, &opts, why, sizeof why);
-  if (!r) return 0;
+/* Sets the callbacks of `opts` to those of this file. */
+static void set_callbacks(slp_cli_consumer *c, sloop_opts_t *opts) {
+  opts->arg = c;
+  opts->on_batch = on_batch;
+  opts->on_tip = on_tip;
+  opts->on_shard = on_shard;
+  opts->on_loss = on_loss;
+  opts->on_error = on_error;
+  opts->on_lease = on_lease;
+  opts->on_dead_letter = on_dead_letter;
+  opts->on_log = on_log;
+}
+
+/* Reports why opening failed, and sets the exit code. Returns r. */
+static int not_opened(slp_cli_consumer *c, int r, const char *why) {
   c->s = NULL;
+  c->admin = NULL;
   char name[100];
   put_name(c, name, sizeof name);
   const char *file = r == SLOOP_ETOKEN && c->token_file ? c->token_file : "";
   char shown[SLP_ARGS_WHY];
   as_typed(*why ? why : sloop_strerror(r), shown);
   slp_say("%s%s%s%s", name, file, *file ? ": " : "", shown);
-  app->exit_code = r == SLOOP_EOPTION || r == SLOOP_ETOKEN ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
+  c->app->exit_code = r == SLOOP_EOPTION || r == SLOOP_ETOKEN ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
   return r;
+}
+
+int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
+  sloop_opts_t opts = *o;
+  char why[160] = "";
+  c->app = app;
+  set_callbacks(c, &opts);
+  int r = sloop_open(&c->s, app->loop, &opts, why, sizeof why);
+  if (r) return not_opened(c, r, why);
+  c->admin = sloop_admin_of(c->s);
+  return 0;
+}
+
+int slp_cli_consumer_open_admin(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
+  sloop_opts_t opts = *o;
+  char why[160] = "";
+  c->app = app;
+  set_callbacks(c, &opts);
+  int r = sloop_admin_open(&c->admin, app->loop, &opts, why, sizeof why);
+  return r ? not_opened(c, r, why) : 0;
 }
 
 int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
@@ -587,6 +620,7 @@ int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t 
   if (!r || !c->s) return r;
   sloop_close(c->s, NULL, NULL);
   c->s = NULL;
+  c->admin = NULL;
   return r;
 }
 
@@ -607,8 +641,8 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
 }
 
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {
-  if (c->stopping || !c->s || fail_for_losses(c)) return;
+  if (c->stopping || !c->admin || fail_for_losses(c)) return;
   tell_held(c, 1);
   c->stopping = 1;
-  if (sloop_stop(c->s, limit_ms, on_stopped, c) != 0) ending(c);
+  if (!c->s || sloop_stop(c->s, limit_ms, on_stopped, c) != 0) ending(c);
 }

@@ -1,16 +1,19 @@
-/* consumer_run.h - a sloop_t as a command uses it. This file decides which errors end the command and which
- * errors are only reported, and it ends the consumer in an orderly way in every state. */
+/* consumer_run.h - a sloop_t, or an operator's handle, as a command uses it. This file decides which errors
+ * end the command and which errors are only reported, and it ends the consumer in an orderly way in every
+ * state. */
 #ifndef SLP_CLI_CONSUMER_RUN_H
 #define SLP_CLI_CONSUMER_RUN_H
 
 #include "cli/app.h"
 #include "cli/trouble_lines.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 typedef struct slp_cli_consumer slp_cli_consumer;
 struct slp_cli_consumer {
   slp_app *app; /* borrowed */
-  sloop_t *s;   /* owned; NULL before the consumer is opened and after on_closed */
+  sloop_t *s; /* owned; NULL before the consumer is opened and after on_closed, and if only `admin` is open */
+  /* the operator's handle: part of `s`, or owned if `s` is NULL. NULL: nothing is open */
+  sloop_admin_t *admin;
   /* Callbacks, set by the mode. Only on_closed must be set. */
   void (*on_batch)(slp_cli_consumer *c, sloop_batch_t *b);
   void (*on_tip)(slp_cli_consumer *c);
@@ -58,6 +61,10 @@ int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t 
 /* Opens the consumer without starting it: for listings, and for several streams that are joined before the
  * first of them starts. Returns the same as slp_cli_consumer_open. */
 int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
+/* Opens an operator's handle without a consumer, for commands that only read or change leases. Errors and the
+ * log are handled as those of a consumer, and the functions below that stop, close and fail do the same.
+ * Returns the same as slp_cli_consumer_open. */
+int slp_cli_consumer_open_admin(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
 /* Starts a consumer that slp_cli_consumer_open_idle has opened. Returns 0, or a negative code if the start
  * failed; the reason has been reported. */
 int slp_cli_consumer_start(slp_cli_consumer *c);

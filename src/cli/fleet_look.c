@@ -69,9 +69,11 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards
     end_look(k);
 }
 
-static void on_rows(sloop_t *s, int status, const sloop_leases_t *rows, const sloop_error_t *error,
+static void on_rows(sloop_admin_t *a, int status, const sloop_leases_t *rows, const sloop_error_t *error,
                     void *arg) {
   slp_fleet_look *k = arg;
+  sloop_t *s = k->c->s;
+  (void)a;
   if (k->c->stopping || k->state != SLP_LOOK_ROWS) return;
   if (status) {
     not_answered(k, status, error);
@@ -131,7 +133,7 @@ void slp_fleet_look_tick(slp_fleet_look *k, int by_time) {
   k->begun_us = now_us;
   /* if the question below fails because another question is under way, the next look starts then */
   k->again_us = now_us + AGAIN_US;
-  if (sloop_admin_leases(k->c->s, on_rows, k) == 0) move(k, SLP_LOOK_ROWS);
+  if (sloop_admin_leases(k->c->admin, on_rows, k) == 0) move(k, SLP_LOOK_ROWS);
 }
 
 void slp_fleet_look_tell(slp_fleet_look *k, const char *what, uint64_t since_us) {

@@ -136,11 +136,11 @@ static int exit_code_of_lag(const command *k, int code) {
 
 /* ---- --explain, --release, --reset ------------------------------------------------------------ */
 
-static void on_registered(sloop_t *s, int status, const sloop_registered_t *const *all, size_t n,
+static void on_registered(sloop_admin_t *admin, int status, const sloop_registered_t *const *all, size_t n,
                           const sloop_error_t *error, void *arg) {
   command *k = arg;
   char line[400] = "";
-  (void)s;
+  (void)admin;
   if (k->consumer.stopping) return;
   if (status) slp_cli_consumer_error_line(&k->consumer, status, error, line, sizeof line);
   slp_buf_add_z(&k->text, "retrieval: ");
@@ -149,12 +149,12 @@ static void on_registered(sloop_t *s, int status, const sloop_registered_t *cons
   write_and_end(k, &k->text);
 }
 
-static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e, const sloop_error_t *error,
-                           void *arg) {
+static void on_explanation(sloop_admin_t *admin, int status, const sloop_explanation_t *e,
+                           const sloop_error_t *error, void *arg) {
   command *k = arg;
   if (k->consumer.stopping || failed(k, status, error)) return;
   slp_lease_explain(&k->text, e);
-  if (k->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || sloop_admin_registered(s, on_registered, k))
+  if (k->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || sloop_admin_registered(admin, on_registered, k))
     write_and_end(k, &k->text);
 }
 
@@ -177,11 +177,11 @@ static void cut_off(command *k, const char *why) {
 }
 
 /* Some leases may have been changed while others could not be changed. Reports both. */
-static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *error,
-                      void *arg) {
+static void on_result(sloop_admin_t *admin, int status, const sloop_admin_result_t *r,
+                      const sloop_error_t *error, void *arg) {
   command *k = arg;
   slp_buf text;
-  (void)s;
+  (void)admin;
   if (k->consumer.stopping && !*k->cut_off) return;
   if (!*k->cut_off && !r && failed(k, status, error)) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
@@ -197,15 +197,15 @@ static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, con
  * or a negative code. */
 static int ask(command *k, const char *name) {
   const slp_args *a = k->app.args;
-  sloop_t *s = k->consumer.s;
-  if (a->mode == SLP_MODE_EXPLAIN) return sloop_admin_explain(s, name, on_explanation, k);
-  if (a->mode == SLP_MODE_RELEASE) return sloop_admin_release(s, name, on_result, k);
+  sloop_admin_t *admin = k->consumer.admin;
+  if (a->mode == SLP_MODE_EXPLAIN) return sloop_admin_explain(admin, name, on_explanation, k);
+  if (a->mode == SLP_MODE_RELEASE) return sloop_admin_release(admin, name, on_result, k);
   sloop_position_t to = {.kind = a->to.kind, .at_ms = a->to.at_ms};
   if (a->to.kind == SLOOP_AT_SEQ) {
     to.seq = a->to.seq;
     to.sub = a->to.sub;
   }
-  return sloop_admin_reset(s, name, &to, a->force, on_result, k);
+  return sloop_admin_reset(admin, name, &to, a->force, on_result, k);
 }
 
 /* Stores in k->owner the first owner among the leases that the command wants to change. Unless --force is
@@ -254,10 +254,10 @@ static void find_and_ask(command *k, const sloop_leases_t *leases) {
   failed(k, ask(k, name), NULL);
 }
 
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, const sloop_error_t *error,
-                      void *arg) {
+static void on_leases(sloop_admin_t *admin, int status, const sloop_leases_t *leases,
+                      const sloop_error_t *error, void *arg) {
   command *k = arg;
-  (void)s;
+  (void)admin;
   if (*k->cut_off) {
     static const sloop_admin_result_t nothing = {.worker = ""};
     tell_cut_off(k, &nothing);
@@ -338,13 +338,12 @@ static void begin(command *k) {
   if (a->streams_n > 1) k->consumer.name = a->streams[k->at];
   k->begun_us = slp_program_mono_us();
   o.stream = a->streams[k->at];
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* a command that only asks must not register a consumer */
-  if (slp_cli_consumer_open_idle(&k->consumer, &k->app, &o) != 0)
+  if (slp_cli_consumer_open_admin(&k->consumer, &k->app, &o) != 0)
     slp_app_close(&k->app);
   else if (reads(a))
-    failed(k, sloop_admin_lag(k->consumer.s, read_ms(a), on_leases, k), NULL);
+    failed(k, sloop_admin_lag(k->consumer.admin, read_ms(a), on_leases, k), NULL);
   else
-    failed(k, sloop_admin_leases(k->consumer.s, on_leases, k), NULL);
+    failed(k, sloop_admin_leases(k->consumer.admin, on_leases, k), NULL);
 }
 
 int slp_lease_command_run(slp_mem *mem, const slp_args *args) {

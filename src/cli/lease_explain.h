@@ -3,7 +3,7 @@
 #define SLP_CLI_LEASE_EXPLAIN_H
 
 #include "base/buf.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 /* Appends lines of text. The first line says whether and why the shard is read; the other lines give the
  * facts behind that. Returns 0, or the buffer's error. */

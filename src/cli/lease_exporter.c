@@ -63,11 +63,11 @@ static void worked(place *p) {
   *p->said = 0;
 }
 
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, const sloop_error_t *error,
+static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases, const sloop_error_t *error,
                       void *arg) {
   place *p = arg;
   char line[SLP_READINGS_WHY] = "";
-  (void)s;
+  (void)a;
   p->asking = p->overdue = 0;
   if (p->consumer.stopping || p->consumer.failed) return;
   if (status) slp_cli_consumer_error_line(&p->consumer, status, error, line, sizeof line);
@@ -84,10 +84,11 @@ static uint32_t read_ms(const slp_args *a) { return a->leases_ms / 2; }
 
 static void ask(place *p, uint64_t now_us) {
   const slp_args *a = p->e->app.args;
-  sloop_t *s = p->consumer.s;
+  sloop_admin_t *admin = p->consumer.admin;
   p->asked_us = now_us;
   p->next_us = now_us + a->leases_ms * UINT64_C(1000);
-  int r = a->no_read ? sloop_admin_leases(s, on_leases, p) : sloop_admin_lag(s, read_ms(a), on_leases, p);
+  int r =
+      a->no_read ? sloop_admin_leases(admin, on_leases, p) : sloop_admin_lag(admin, read_ms(a), on_leases, p);
   p->asking = r == 0;
   if (r) failed(p, sloop_strerror(r));
 }
@@ -162,12 +163,11 @@ static int open_place(exporter *e, place *p, const char *app, const char *stream
   sloop_opts_t o = a->opts;
   o.app = app;
   o.stream = stream;
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* a command that only looks must not register a consumer */
   *p = (place){.e = e, .next_us = now_us + number * STAGGER_US};
   p->consumer = (slp_cli_consumer){.user = p, .on_closed = on_consumer_closed, .muted = 1, .lasting = 1};
   slp_lease_readings_init(&p->readings, e->app.mem, app, stream, a->leases_ms + read_ms(a), now_us);
   e->places_n++;
-  int r = slp_cli_consumer_open_idle(&p->consumer, &e->app, &o);
+  int r = slp_cli_consumer_open_admin(&p->consumer, &e->app, &o);
   p->consumer.closed = r != 0;
   return r;
 }

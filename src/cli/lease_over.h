@@ -3,7 +3,7 @@
 #define SLP_CLI_LEASE_OVER_H
 
 #include "base/buf.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 /* Appends "more than 5m behind, or not known to be less: 0 (12m), 3 (trimmed) ..." without a newline. `given`
  * is the limit as the user typed it. The line also lists

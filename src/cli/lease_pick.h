@@ -3,7 +3,7 @@
 #define SLP_CLI_LEASE_PICK_H
 
 #include "base/base.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 typedef struct slp_lease_pick {
   const char *name;   /* the full name; points into the leases, into the given name, or to `room` */

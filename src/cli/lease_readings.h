@@ -5,7 +5,7 @@
 #define SLP_CLI_LEASE_READINGS_H
 
 #include "api/metrics_sample.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 #define SLP_READINGS_WHY 400
 

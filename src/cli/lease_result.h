@@ -3,7 +3,7 @@
 #define SLP_CLI_LEASE_RESULT_H
 
 #include "base/buf.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 /* Appends a line for each lease, but at most a hundred, and then what else the user must know. status: the
  * status that came with the result. Returns 0, or the buffer's error. */

@@ -4,7 +4,7 @@
 #define SLP_CLI_LEASE_TABLE_H
 
 #include "base/buf.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 /* Writes leases, workers, bad rows and a summary, in lines of at most `width` characters; width 0: no
  * limit. */

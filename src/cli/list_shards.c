@@ -124,12 +124,12 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards
   print(l, &text);
 }
 
-static void on_registered(sloop_t *s, int status, const sloop_registered_t *const *consumers, size_t n,
-                          const sloop_error_t *error, void *arg) {
+static void on_registered(sloop_admin_t *admin, int status, const sloop_registered_t *const *consumers,
+                          size_t n, const sloop_error_t *error, void *arg) {
   list *l = arg;
   const slp_args *a = l->app.args;
   slp_buf text;
-  (void)s;
+  (void)admin;
   if (!answered(l, status, error, &text)) return;
   for (size_t i = 0; i < n; i++) {
     if (a->mode == SLP_MODE_CONSUMERS)
@@ -142,10 +142,10 @@ static void on_registered(sloop_t *s, int status, const sloop_registered_t *cons
 
 static int ask(list *l) {
   const slp_args *a = l->app.args;
-  sloop_t *s = l->consumer.s;
-  if (a->mode == SLP_MODE_CONSUMERS) return sloop_admin_registered(s, on_registered, l);
-  if (a->mode == SLP_MODE_DEREGISTER) return sloop_admin_deregister(s, a->deregister, on_registered, l);
-  return sloop_list(s, on_shards, l);
+  if (a->mode == SLP_MODE_CONSUMERS) return sloop_admin_registered(l->consumer.admin, on_registered, l);
+  if (a->mode == SLP_MODE_DEREGISTER)
+    return sloop_admin_deregister(l->consumer.admin, a->deregister, on_registered, l);
+  return sloop_list(l->consumer.s, on_shards, l);
 }
 
 static void on_closed(slp_cli_consumer *c) {

@@ -155,10 +155,10 @@ static void cut_off(migration *m, const char *why) {
   slp_cli_consumer_stop(&m->consumer, 0);
 }
 
-static void on_migrated(sloop_t *s, int status, const sloop_migration_t *found, const sloop_error_t *error,
-                        void *arg) {
+static void on_migrated(sloop_admin_t *a, int status, const sloop_migration_t *found,
+                        const sloop_error_t *error, void *arg) {
   migration *m = arg;
-  (void)s;
+  (void)a;
   if (*m->cut_off) {
     if (found && found->wrote) told(m, found, 0);
     tell_cut_off(m, found && found->wrote);
@@ -264,12 +264,12 @@ static void begin(migration *m) {
     return;
   }
   m->app.exit_code = 0;
-  if (slp_cli_consumer_open_idle(&m->consumer, &m->app, &o) != 0) {
+  if (slp_cli_consumer_open_admin(&m->consumer, &m->app, &o) != 0) {
     slp_app_close(&m->app);
     return;
   }
   sloop_place_t from = place_of(&a->migrate_from, token), to = place_of(&a->migrate_to, NULL);
-  int r = sloop_admin_migrate(m->consumer.s, &from, &to, a->write, on_migrated, m);
+  int r = sloop_admin_migrate(m->consumer.admin, &from, &to, a->write, on_migrated, m);
   if (r) fail(m, SLP_EXIT_FAILED, "no memory");
 }
 

@@ -3,7 +3,7 @@
 #define SLP_CLI_MIGRATE_WORDS_H
 
 #include "base/buf.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 /* Appends a line for each shard, and a line for each row that prevents the migration. Returns 0, or the error
  * of b. */

@@ -132,11 +132,11 @@ static int show_trouble(watch *w, const char *why) {
   return bad;
 }
 
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, const sloop_error_t *error,
+static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases, const sloop_error_t *error,
                       void *arg) {
   watch *w = arg;
   char line[400] = "";
-  (void)s;
+  (void)a;
   w->polling = 0;
   if (w->consumer.stopping || w->consumer.failed) return;
   if (status != 0) slp_cli_consumer_error_line(&w->consumer, status, error, line, sizeof line);
@@ -151,11 +151,11 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
 
 static void look(watch *w);
 
-static void on_registered(sloop_t *s, int status, const sloop_registered_t *const *all, size_t n,
+static void on_registered(sloop_admin_t *a, int status, const sloop_registered_t *const *all, size_t n,
                           const sloop_error_t *error, void *arg) {
   watch *w = arg;
   char line[400] = "";
-  (void)s;
+  (void)a;
   w->polling = 0;
   if (w->consumer.stopping || w->consumer.failed) return;
   if (status) slp_cli_consumer_error_line(&w->consumer, status, error, line, sizeof line);
@@ -170,7 +170,7 @@ static void on_registered(sloop_t *s, int status, const sloop_registered_t *cons
 static int ask_consumers(watch *w, uint64_t now_us) {
   if (w->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || now_us < w->consumers_us) return 0;
   w->consumers_us = now_us + CONSUMERS_EVERY_US;
-  w->polling = sloop_admin_registered(w->consumer.s, on_registered, w) == 0;
+  w->polling = sloop_admin_registered(w->consumer.admin, on_registered, w) == 0;
   return w->polling;
 }
 
@@ -181,7 +181,7 @@ static void look(watch *w) {
   if (w->polling || w->consumer.stopping || now_us < w->next_us || slp_app_unwritten(&w->app) > 0) return;
   if (ask_consumers(w, now_us)) return;
   w->next_us = now_us + w->app.args->watch_ms * UINT64_C(1000);
-  w->polling = sloop_admin_leases(w->consumer.s, on_leases, w) == 0;
+  w->polling = sloop_admin_leases(w->consumer.admin, on_leases, w) == 0;
 }
 
 /* ---- the frame -------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #define SLP_CLI_WATCH_PAST_H
 
 #include "cli/shard_numbers.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 #define SLP_WATCH_POLLS 60  /* how many lags are remembered for each shard */
 #define SLP_WATCH_MOVES 256 /* how many moves are remembered */

@@ -12,7 +12,7 @@
 #define SLP_CLI_WHOLE_FLEET_H
 
 #include "cli/shard_numbers.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 typedef enum slp_whole_state {
   SLP_WHOLE_UNKNOWN, /* no look was completed yet */

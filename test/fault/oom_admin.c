@@ -26,7 +26,7 @@ static void is_told(admin *d, int status, int all_there, const sloop_error_t *e)
 }
 
 /* An answer is whole, or there is none. */
-static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+static void on_result(sloop_admin_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
                       void *arg) {
   int whole = r != NULL;
   (void)s;
@@ -36,14 +36,15 @@ static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, con
   is_told(arg, status, whole, e);
 }
 
-static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
+static void on_explanation(sloop_admin_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
                            void *arg) {
   (void)s;
   if (x && (!x->why || !*x->shard.shard)) oom_bad(((admin *)arg)->x.run, "no reason was told, or no shard");
   is_told(arg, status, x != NULL, e);
 }
 
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e, void *arg) {
+static void on_leases(sloop_admin_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e,
+                      void *arg) {
   admin *d = arg;
   (void)s;
   is_told(d, status, l != NULL, e);
@@ -81,12 +82,14 @@ static int operate(admin *d, const char *worker) {
   sloop_position_t oldest = {.kind = SLOOP_OLDEST};
   oom_reader *x = &d->x;
   if (oom_reader_open(x)) return 0;
-  if (wait_for(d, "leases", sloop_admin_leases(x->s, on_leases, d)) && d->leases_n != 2)
+  if (wait_for(d, "leases", sloop_admin_leases(sloop_admin_of(x->s), on_leases, d)) && d->leases_n != 2)
     oom_bad(x->run, "%zu leases", d->leases_n);
-  (void)wait_for(d, "explain", sloop_admin_explain(x->s, "shardId-000000000001", on_explanation, d));
-  (void)wait_for(d, "release", sloop_admin_release(x->s, "shardId-000000000000", on_result, d));
-  (void)wait_for(d, "release of a worker", sloop_admin_release(x->s, worker, on_result, d));
-  return wait_for(d, "reset", sloop_admin_reset(x->s, NULL, &oldest, 0, on_result, d));
+  (void)wait_for(d, "explain",
+                 sloop_admin_explain(sloop_admin_of(x->s), "shardId-000000000001", on_explanation, d));
+  (void)wait_for(d, "release",
+                 sloop_admin_release(sloop_admin_of(x->s), "shardId-000000000000", on_result, d));
+  (void)wait_for(d, "release of a worker", sloop_admin_release(sloop_admin_of(x->s), worker, on_result, d));
+  return wait_for(d, "reset", sloop_admin_reset(sloop_admin_of(x->s), NULL, &oldest, 0, on_result, d));
 }
 
 static void play(oom_run *r, const void *arg) {

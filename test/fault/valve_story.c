@@ -326,20 +326,23 @@ static void judge_rows(story *st, const sloop_leases_t *all) {
     if (!all->workers[i]->dead) bad(st, "%s is still there", all->workers[i]->worker);
 }
 
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *all, const sloop_error_t *e, void *arg) {
+static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *all, const sloop_error_t *e,
+                      void *arg) {
   story *st = arg;
+  (void)a;
   if (status)
     bad(st, "the table can't be read: %s", e ? e->message : "?");
   else if (st->lives[1].stop_status == 0)
     judge_rows(st, all);
-  sloop_close(s, on_asker_closed, st);
+  sloop_close(st->s, on_asker_closed, st);
 }
 
 /* Straight to the sandbox. */
 static void ask(story *st) {
   st->phase = STORY_ASKS;
   open_consumer(st, st->world->box_port);
-  if (st->s && sloop_admin_leases(st->s, on_leases, st)) bad(st, "asking for the leases failed");
+  if (st->s && sloop_admin_leases(sloop_admin_of(st->s), on_leases, st))
+    bad(st, "asking for the leases failed");
 }
 
 static void on_closed(sloop_t *s, int status, void *arg) {

@@ -4,7 +4,7 @@
 #ifndef SLP_TEST_VALVE_STORY_H
 #define SLP_TEST_VALVE_STORY_H
 
-#include <sloop.h>
+#include <sloop_admin.h>
 #include <sloop_sandbox.h>
 
 #include "wire/valve.h"

@@ -6,7 +6,7 @@
 #include "cli/lease_result.h"
 #include "cli/lease_words.h"
 
-#include <sloop.h>
+#include <sloop_admin.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void told(int status, const char *what, const sloop_error_t *e) {
 }
 
 /* In the words of stream-tail. */
-static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+static void on_result(sloop_admin_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
                       void *arg) {
   slp_buf words;
   (void)s, (void)arg;
@@ -65,7 +65,7 @@ static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, con
   slp_buf_free(&words);
 }
 
-static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
+static void on_explanation(sloop_admin_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
                            void *arg) {
   slp_buf words;
   (void)s, (void)arg;
@@ -75,7 +75,8 @@ static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *x,
   slp_buf_free(&words);
 }
 
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e, void *arg) {
+static void on_leases(sloop_admin_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e,
+                      void *arg) {
   static const char *const states[] = {"", "free", "owned", "owner dead"};
   (void)s, (void)arg;
   begin_answer(status, e);
@@ -127,8 +128,8 @@ static int reset(const char *line) {
   p.at_ms = atoll(number);
   p.seq = number;
   p.sub = sub;
-  return sloop_admin_reset(consumer, strcmp(shard, "all") ? shard : NULL, &p, strstr(line, " force") != NULL,
-                           on_result, NULL);
+  return sloop_admin_reset(sloop_admin_of(consumer), strcmp(shard, "all") ? shard : NULL, &p,
+                           strstr(line, " force") != NULL, on_result, NULL);
 }
 
 static void on_closed(sloop_t *s, int status, void *arg) {
@@ -148,9 +149,11 @@ static void obey(const char *line) {
   if (!consumer) return;
   if (!strcmp(line, "start")) told(sloop_start(consumer), "", NULL);
   if (!strcmp(line, "records")) told(0, "", NULL);
-  if (!strcmp(line, "leases")) r = sloop_admin_leases(consumer, on_leases, NULL);
-  if (!strncmp(line, "explain ", 8)) r = sloop_admin_explain(consumer, line + 8, on_explanation, NULL);
-  if (!strncmp(line, "release ", 8)) r = sloop_admin_release(consumer, line + 8, on_result, NULL);
+  if (!strcmp(line, "leases")) r = sloop_admin_leases(sloop_admin_of(consumer), on_leases, NULL);
+  if (!strncmp(line, "explain ", 8))
+    r = sloop_admin_explain(sloop_admin_of(consumer), line + 8, on_explanation, NULL);
+  if (!strncmp(line, "release ", 8))
+    r = sloop_admin_release(sloop_admin_of(consumer), line + 8, on_result, NULL);
   if (!strncmp(line, "reset ", 6)) r = reset(line + 6);
   if (!strcmp(line, "close")) end();
   if (r) told(r, "", NULL);

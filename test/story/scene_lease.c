@@ -383,7 +383,8 @@ STORY_OF_BOTH(one_worker_reads_everything_once) {
   CHECK(strncmp(sloop_worker(w->s), "w0.", 3) == 0);
 }
 
-static void on_table(sloop_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e, void *arg) {
+static void on_table(sloop_admin_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e,
+                     void *arg) {
   worker *w = arg;
   (void)s;
   (void)e;
@@ -403,7 +404,7 @@ STORY(the_table_tells_how_far_behind_and_how_fast_a_worker_is) {
     slp_world_put_many(c->w, c->stream, 40, 40);
     slp_world_pass(c->w, 300);
   }
-  CHECK_INT(sloop_admin_leases(w->s, on_table, w), 0);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(w->s), on_table, w), 0);
   slp_world_pass(c->w, 500);
   CHECK_INT(w->saved, 1);
   CHECK_INT(w->save_status, 0);
@@ -758,7 +759,7 @@ STORY_OF_BOTH(latest_means_the_service_s_clock_and_not_the_worker_s) {
   read_all(c, 20000);
 }
 
-static void on_reset(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+static void on_reset(sloop_admin_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
                      void *arg) {
   (void)s;
   CHECK(r != NULL);
@@ -793,7 +794,7 @@ STORY(a_position_that_an_operator_has_set_anew_is_not_told_refused) {
   char why[160];
   sloop_position_t to = {.kind = SLOOP_LATEST};
   if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
-  CHECK_INT(sloop_admin_reset(w->s, "shardId-000000000000", &to, 0, on_reset, w), 0);
+  CHECK_INT(sloop_admin_reset(sloop_admin_of(w->s), "shardId-000000000000", &to, 0, on_reset, w), 0);
   slp_world_pass(c->w, 3000);
   CHECK_INT(w->saved, 1);
   kill_it(w);
@@ -816,7 +817,7 @@ STORY(an_operator_s_latest_is_the_service_s_too) {
   char why[160];
   sloop_position_t to = {.kind = SLOOP_LATEST};
   if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
-  CHECK_INT(sloop_admin_reset(w->s, NULL, &to, 0, on_reset, w), 0);
+  CHECK_INT(sloop_admin_reset(sloop_admin_of(w->s), NULL, &to, 0, on_reset, w), 0);
   slp_world_pass(c->w, 5000);
   CHECK_INT(w->saved, 1);
   kill_it(w);
@@ -1199,7 +1200,8 @@ STORY_OF_BOTH(applications_in_one_store_have_leases_of_their_own) {
   for (int i = 0; i < 2; i++) sloop_close(others[i], NULL, NULL);
 }
 
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e, void *arg) {
+static void on_leases(sloop_admin_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e,
+                      void *arg) {
   (void)s;
   (void)e;
   CHECK_INT(status, 0);
@@ -1222,7 +1224,7 @@ STORY_OF_BOTH(leases_are_found_after_a_consumer_of_another_stream_was_closed) {
   CHECK_INT(handed, 30);
   sloop_close(other, NULL, NULL);
   slp_world_pass(c->w, 100);
-  CHECK_INT(sloop_admin_leases(w->s, on_leases, &told), 0);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(w->s), on_leases, &told), 0);
   slp_world_pass(c->w, 3000);
   CHECK_INT(told, 2);
 }

@@ -66,7 +66,8 @@ void hd_command_stop(hd_world *hw) {
 
 /* ---- what it is told ----------------------------------------------------------------------------------- */
 
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e, void *arg) {
+static void on_leases(sloop_admin_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e,
+                      void *arg) {
   hd_commander *op = arg;
   (void)s;
   slp_sim_trace(op->hw->w->sim, "the operator is told %d: %zu leases %s", status, t ? t->leases_n : 0,
@@ -75,7 +76,7 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *t, const slo
   if (status != SLP_ECANCELED) is_over(op);
 }
 
-static void on_changed(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+static void on_changed(sloop_admin_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
                        void *arg) {
   hd_commander *op = arg;
   slp_buf words;
@@ -111,11 +112,11 @@ static int give(hd_commander *op, uint64_t *r) {
   slp_sim_trace(hw->w->sim, "the operator: command %d %s %s to %d force %d", (int)what, shard, worker,
                 (int)to.kind, force);
   switch (what) {
-    case LOOK: return sloop_admin_leases(op->s, on_leases, op);
-    case RELEASE_SHARD: return sloop_admin_release(op->s, shard, on_changed, op);
-    case RELEASE_WORKER: return sloop_admin_release(op->s, worker, on_changed, op);
-    case RESET_SHARD: return sloop_admin_reset(op->s, shard, &to, force, on_changed, op);
-    default: return sloop_admin_reset(op->s, NULL, &to, force, on_changed, op);
+    case LOOK: return sloop_admin_leases(sloop_admin_of(op->s), on_leases, op);
+    case RELEASE_SHARD: return sloop_admin_release(sloop_admin_of(op->s), shard, on_changed, op);
+    case RELEASE_WORKER: return sloop_admin_release(sloop_admin_of(op->s), worker, on_changed, op);
+    case RESET_SHARD: return sloop_admin_reset(sloop_admin_of(op->s), shard, &to, force, on_changed, op);
+    default: return sloop_admin_reset(sloop_admin_of(op->s), NULL, &to, force, on_changed, op);
   }
 }
 

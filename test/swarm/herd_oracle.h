@@ -9,7 +9,7 @@
 #define SLP_TEST_SWARM_HERD_ORACLE_H
 
 #include "base/mem.h"
-#include <sloop.h>
+#include <sloop_admin.h>
 
 typedef enum hd_rule {
   HD_NO_RULE,

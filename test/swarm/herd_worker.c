@@ -323,7 +323,8 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
   (void)s, (void)shards, (void)n, (void)e;
   hd_on_answer(l->hw->o, l->number, "list", status);
 }
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e, void *arg) {
+static void on_leases(sloop_admin_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e,
+                      void *arg) {
   hd_life *l = arg;
   (void)s, (void)t, (void)e;
   hd_on_answer(l->hw->o, l->number, "leases", status);
@@ -334,7 +335,7 @@ static void is_told(hd_life *l, int status, slp_buf *words) {
   slp_buf_free(words);
   hd_on_answer(l->hw->o, l->number, "admin", status);
 }
-static void on_released(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+static void on_released(sloop_admin_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
                         void *arg) {
   hd_life *l = arg;
   slp_buf words;
@@ -343,7 +344,7 @@ static void on_released(sloop_t *s, int status, const sloop_admin_result_t *r, c
   if (r) (void)slp_lease_result(&words, status, r);
   is_told(l, status, &words);
 }
-static void on_explained(sloop_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
+static void on_explained(sloop_admin_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
                          void *arg) {
   hd_life *l = arg;
   slp_buf words;
@@ -366,7 +367,8 @@ void hd_save_all(hd_life *l) { CALL(l, (void)sloop_checkpoint(l->s, NULL, on_sav
 void hd_release_parked(hd_life *l) {
   for (size_t i = 0; i < l->hw->shards_n; i++) {
     if (!l->hw->shards[i].parked) continue;
-    CALL(l, (void)sloop_admin_release(l->s, l->hw->shards[i].id, on_released, l)); /* one at a time */
+    CALL(l, (void)sloop_admin_release(sloop_admin_of(l->s), l->hw->shards[i].id, on_released,
+                                      l)); /* one at a time */
     return;
   }
 }
@@ -387,8 +389,8 @@ void hd_ask_something(hd_life *l, uint64_t *r) {
     case 0: hd_save_all(l); break;
     case 1: CALL(l, (void)sloop_checkpoint(l->s, shard, on_saved, l)); break;
     case 2: CALL(l, (void)sloop_list(l->s, on_listed, l)); break;
-    case 3: CALL(l, (void)sloop_admin_leases(l->s, on_leases, l)); break;
-    case 4: CALL(l, (void)sloop_admin_explain(l->s, shard, on_explained, l)); break;
+    case 3: CALL(l, (void)sloop_admin_leases(sloop_admin_of(l->s), on_leases, l)); break;
+    case 4: CALL(l, (void)sloop_admin_explain(sloop_admin_of(l->s), shard, on_explained, l)); break;
     case 5: CALL(l, (void)sloop_save(l->s, token, &n)); break;
     default: (void)hd_stats_of(l);
   }

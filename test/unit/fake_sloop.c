@@ -36,7 +36,7 @@
 
 #include "api/find_streams.h"
 #include "api/identity.h"
-#include "sloop.h"
+#include "sloop_admin.h"
 
 #define SEQ_ROOM 64 /* behind a text */
 
@@ -48,11 +48,19 @@ struct sloop_batch_s {
   char **texts;
 };
 
+struct sloop_admin_s {
+  sloop_t *s;
+  int alone; /* 1: opened by sloop_admin_open() */
+  sloop_admin_closed_cb closed_cb;
+  void *closed_arg;
+};
+
 struct sloop_s {
   uv_timer_t timer;
   sloop_opts_t o;
   uint64_t total, next, batch_n, shards_n, bytes, errors_left;
   int error, fatal;
+  sloop_admin_t admin;
   int out, started, stopping, closing, closed, told_loss, told_stop, told_tip;
   uint64_t stop_at;
   sloop_cb stop_cb, close_cb;
@@ -354,6 +362,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
   }
   sloop_t *s = calloc(1, sizeof *s);
   s->o = *o;
+  s->admin.s = s;
   s->stream = strdup(o->stream);
   s->acked = s->next = begin;
   s->slow_ms = env_u64("FAKE_SLOW_MS", 0);
@@ -491,9 +500,29 @@ int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined) {
 const char *sloop_metrics_url(const sloop_metrics_t *m) { return m->url; }
 void sloop_metrics_close(sloop_metrics_t *m) { (void)m; }
 /* ---- leases, as FAKE_LEASES says ---- */
+int sloop_admin_open(sloop_admin_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
+                     size_t why_size) {
+  sloop_t *s;
+  int r = sloop_open(&s, loop, o, why, why_size);
+  if (r) return r;
+  s->admin.alone = 1;
+  *out = &s->admin;
+  return 0;
+}
+sloop_admin_t *sloop_admin_of(sloop_t *s) { return &s->admin; }
+static void on_handle_closed(sloop_t *s, int status, void *arg) {
+  (void)status, (void)arg;
+  s->admin.closed_cb(&s->admin, s->admin.closed_arg);
+}
+void sloop_admin_close(sloop_admin_t *h, sloop_admin_closed_cb cb, void *arg) {
+  if (!h->alone) return;
+  h->closed_cb = cb;
+  h->closed_arg = arg;
+  sloop_close(h->s, on_handle_closed, NULL);
+}
 typedef struct admin {
   uv_timer_t timer;
-  sloop_t *s;
+  sloop_admin_t *h;
   char what[40];
   sloop_leases_cb leases_cb;
   sloop_explain_cb explain_cb;
@@ -538,7 +567,7 @@ static void give_leases(admin *a) {
     workers[i].written_at_ms = now_ms - 500, workers[i].behind_ms = workers[i].rate_bytes = -1;
   const sloop_worker_t *worker_at[2] = {&workers[0], &workers[1]};
   sloop_leases_t all = {at, n, worker_at, 2, NULL, 0};
-  a->leases_cb(a->s, 0, &all, NULL, a->arg);
+  a->leases_cb(a->h, 0, &all, NULL, a->arg);
 }
 
 /* As many moves as there are leases. */
@@ -556,7 +585,7 @@ static void give_migration(admin *a) {
   }
   if (a->to_token) memset(token, '-', n * 200 < sizeof token ? n * 200 : sizeof token - 1);
   sloop_migration_t found = {.moves = at, .moves_n = n, .wrote = 1, .token = token};
-  a->migrate_cb(a->s, 0, &found, NULL, a->arg);
+  a->migrate_cb(a->h, 0, &found, NULL, a->arg);
 }
 
 /* The word asked for comes back as the shard's name. */
@@ -572,23 +601,27 @@ static void give_answer(admin *a) {
   const sloop_change_t *at = &change;
   sloop_admin_result_t r = {.changes = &at, .changes_n = 1, .worker = ""};
   if (a->explain_cb)
-    a->explain_cb(a->s, 0, &e, NULL, a->arg);
+    a->explain_cb(a->h, 0, &e, NULL, a->arg);
   else
-    a->cb(a->s, 0, &r, NULL, a->arg);
+    a->cb(a->h, 0, &r, NULL, a->arg);
 }
 
 static void on_admin(uv_timer_t *timer) {
   admin *a = timer->data;
   uv_close((uv_handle_t *)timer, forget_admin);
-  if (a->s->errors_left && (!a->leases_cb || !getenv("FAKE_ERROR_OF_TEXT"))) {
-    sloop_error_t e = {
-        .code = a->s->error, .fatal = 1, .aws_code = "", .request_id = "", .shard = "", .message = "said so"};
+  if (a->h->s->errors_left && (!a->leases_cb || !getenv("FAKE_ERROR_OF_TEXT"))) {
+    sloop_error_t e = {.code = a->h->s->error,
+                       .fatal = 1,
+                       .aws_code = "",
+                       .request_id = "",
+                       .shard = "",
+                       .message = "said so"};
     if (e.code == SLOOP_EACCESS) e.aws_code = "AccessDeniedException", e.http_status = 400;
-    a->s->errors_left--;
-    if (a->leases_cb) a->leases_cb(a->s, e.code, NULL, &e, a->arg);
-    if (a->explain_cb) a->explain_cb(a->s, e.code, NULL, &e, a->arg);
-    if (a->cb) a->cb(a->s, e.code, NULL, &e, a->arg);
-    if (a->migrate_cb) a->migrate_cb(a->s, e.code, NULL, &e, a->arg);
+    a->h->s->errors_left--;
+    if (a->leases_cb) a->leases_cb(a->h, e.code, NULL, &e, a->arg);
+    if (a->explain_cb) a->explain_cb(a->h, e.code, NULL, &e, a->arg);
+    if (a->cb) a->cb(a->h, e.code, NULL, &e, a->arg);
+    if (a->migrate_cb) a->migrate_cb(a->h, e.code, NULL, &e, a->arg);
   } else if (a->leases_cb) {
     give_leases(a);
   } else if (a->migrate_cb) {
@@ -598,9 +631,10 @@ static void on_admin(uv_timer_t *timer) {
   }
 }
 
-static admin *begin_admin(sloop_t *s, void *arg) {
+static admin *begin_admin(sloop_admin_t *h, void *arg) {
   admin *a = calloc(1, sizeof *a);
-  a->s = s;
+  sloop_t *s = h->s;
+  a->h = h;
   a->arg = arg;
   uv_timer_init(s->timer.loop, &a->timer);
   a->timer.data = a;
@@ -609,36 +643,36 @@ static admin *begin_admin(sloop_t *s, void *arg) {
   return a;
 }
 
-int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
+int sloop_admin_leases(sloop_admin_t *h, sloop_leases_cb cb, void *arg) {
   if (env_u64("FAKE_SILENT", 0)) {
-    wake(s, 3600000);
+    wake(h->s, 3600000);
     return 0;
   }
-  begin_admin(s, arg)->leases_cb = cb;
+  begin_admin(h, arg)->leases_cb = cb;
   return 0;
 }
-int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
+int sloop_admin_lag(sloop_admin_t *h, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
   (void)limit_ms;
-  return sloop_admin_leases(s, cb, arg);
+  return sloop_admin_leases(h, cb, arg);
 }
-static admin *admin_asked(sloop_t *s, const char *what, const char *name, void *arg) {
-  admin *a = begin_admin(s, arg);
+static admin *admin_asked(sloop_admin_t *h, const char *what, const char *name, void *arg) {
+  admin *a = begin_admin(h, arg);
   snprintf(a->what, sizeof a->what, "%s %s", what, name ? name : "all");
   return a;
 }
-int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg) {
-  admin_asked(s, "explain", shard, arg)->explain_cb = cb;
+int sloop_admin_explain(sloop_admin_t *h, const char *shard, sloop_explain_cb cb, void *arg) {
+  admin_asked(h, "explain", shard, arg)->explain_cb = cb;
   return 0;
 }
-int sloop_admin_release(sloop_t *s, const char *name, sloop_admin_cb cb, void *arg) {
-  admin_asked(s, "release", name, arg)->cb = cb;
+int sloop_admin_release(sloop_admin_t *h, const char *name, sloop_admin_cb cb, void *arg) {
+  admin_asked(h, "release", name, arg)->cb = cb;
   return 0;
 }
-int sloop_admin_reset(sloop_t *s, const char *shard, const sloop_position_t *to, int force, sloop_admin_cb cb,
-                      void *arg) {
+int sloop_admin_reset(sloop_admin_t *h, const char *shard, const sloop_position_t *to, int force,
+                      sloop_admin_cb cb, void *arg) {
   char what[20];
   snprintf(what, sizeof what, "%s%d %s", force ? "force " : "", (int)to->kind, to->seq ? to->seq : "-");
-  admin_asked(s, what, shard, arg)->cb = cb;
+  admin_asked(h, what, shard, arg)->cb = cb;
   return 0;
 }
 
@@ -647,25 +681,25 @@ void sloop_place_init_sized(sloop_place_t *p, size_t size) {
   p->size = size;
 }
 
-int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to, int write,
+int sloop_admin_migrate(sloop_admin_t *h, const sloop_place_t *from, const sloop_place_t *to, int write,
                         sloop_migrate_cb cb, void *arg) {
   (void)from, (void)write; /* what it does is tried with the real one: cli_migrate.py */
   if (env_u64("FAKE_SILENT", 0)) {
-    wake(s, 3600000);
+    wake(h->s, 3600000);
     return 0;
   }
-  admin *a = begin_admin(s, arg);
+  admin *a = begin_admin(h, arg);
   a->migrate_cb = cb;
   a->to_token = !to->app;
   return 0;
 }
 
-int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg) {
-  (void)s, (void)cb, (void)arg;
+int sloop_admin_registered(sloop_admin_t *h, sloop_registered_cb cb, void *arg) {
+  (void)h, (void)cb, (void)arg;
   return SLOOP_EOPTION; /* tried with the real one, as is the next: tail_push.py */
 }
-int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg) {
-  (void)s, (void)name, (void)cb, (void)arg;
+int sloop_admin_deregister(sloop_admin_t *h, const char *name, sloop_registered_cb cb, void *arg) {
+  (void)h, (void)name, (void)cb, (void)arg;
   return SLOOP_EOPTION;
 }
 

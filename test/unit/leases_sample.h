@@ -2,7 +2,7 @@
 #ifndef SLP_TEST_LEASES_SAMPLE_H
 #define SLP_TEST_LEASES_SAMPLE_H
 
-#include "sloop.h"
+#include "sloop_admin.h"
 
 #define SAMPLE_NOW_MS INT64_C(1795300000000)
 

@@ -48,10 +48,12 @@ def build(build_folder, to):
     grown = [0]
 
     def grow(text):
-        text, grown[0] = grown_header(text)
+        text, n = grown_header(text)
+        grown[0] += n
         return text
 
-    edit(os.path.join(to, "include", "sloop.h"), grow)
+    for header in ("sloop.h", "sloop_admin.h"):
+        edit(os.path.join(to, "include", header), grow)
     # A new option is a row with bounds. One that reads what an old program has behind its struct is refused.
     edit(os.path.join(to, "src", "api", "settings.c"), lambda text: text.replace(
         "    NUMBER(weight, ", '    NUMBER(grown, U32, 0, 5, "", ""),\n    NUMBER(weight, '))

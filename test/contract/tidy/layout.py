@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KEPT = os.path.join(ROOT, "test", "contract", "tidy", "layout.txt")
-HEADERS = ("sloop.h", "sloop_sandbox.h")
+HEADERS = ("sloop.h", "sloop_admin.h", "sloop_sandbox.h")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 

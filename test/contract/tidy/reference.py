@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""reference.py - the manual pages sloop(3), which is made from the header, and sloop(7), which is written by hand: nothing of
-the header is missing in sloop(3), every name that sloop(7) uses is in the header, and groff and mandoc read both without a
-warning.
+"""reference.py - the manual pages sloop(3) and sloop_admin(3), which are made from the headers, and sloop(7), which is written
+by hand: nothing of a header is missing in its page, every name that sloop(7) uses is in a header, and groff and mandoc read
+all of them without a warning.
 
 usage: reference.py BUILD_DIRECTORY
 """
@@ -35,33 +35,33 @@ def names(header):
     code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     found = set(re.findall(r"\b(sloop_\w+)\(", code)) - {"sloop_opts_init"}
     found |= {"SLOOP_" + name if name.startswith("E") else name for name in re.findall(r"\bX\((\w+), ", code)}
-    found |= set(re.findall(r"\b(SLOOP_[A-Z_]+)\b(?=\s*[,=\n}])", code)) - {"SLOOP_H", "SLOOP_EXTERN", "SLOOP_EMIN_"}
+    found |= set(re.findall(r"\b(SLOOP_[A-Z_]+)\b(?=\s*[,=\n}])", code)) - {"SLOOP_H", "SLOOP_ADMIN_H", "SLOOP_EXTERN", "SLOOP_EMIN_"}
     for body in re.findall(r"struct \w+ \{([^#]*?)\} sloop_\w+_t;", code, re.S):
         found |= set(re.findall(r"(\w+)\s*[,;](?![^(]*\))", body))
     return found
 
 
-def check_3(path, wanted):
+def check_3(name_of_page, path, wanted, least):
     page = re.sub(r"\\f[BR]", " ", read(path))
-    few = [] if len(wanted) >= 150 else ["that is too few: the header was not understood"]
-    missing = [f"not in sloop(3): {name}" for name in sorted(wanted)
+    few = [] if len(wanted) >= least else ["that is too few: the header was not understood"]
+    missing = [f"not in {name_of_page}: {name}" for name in sorted(wanted)
                if not re.search(r"\b" + re.escape(name) + r"\b", page)]
-    return report(f"sloop(3) names all {len(wanted)} names of the header", missing + few)
+    return report(f"{name_of_page} names all {len(wanted)} names of the header", missing + few)
 
 
 def check_7(header):
-    """Bold words with an underscore, and whatever begins as our names do, are the header's; names of metrics are not."""
+    """Bold words with an underscore, and whatever begins as our names do, are of a header; names of metrics are not."""
     page = read(PAGE_7).replace("\\-", "-")
     used = set(re.findall(r"\b(SLOOP_\w+|sloop_\w+)\b", page))
     for line in re.findall(r"^\.(?:B|BR|RB) (.*)$", page, re.M):
         used |= set(re.findall(r"(?<![\w.])([a-z]+(?:_[a-z]+)+)", line))
-    used -= {name for name in used if name.endswith(("_total", "_seconds"))} | {"sloop_sandbox"}
+    used -= {name for name in used if name.endswith(("_total", "_seconds"))} | {"sloop_sandbox", "sloop_admin"}
     used -= set(re.findall(r'\{"(sloop_\w+)", "(?:gauge|counter)"', read(METRICS)))
     code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
-    bad = [f"not in the header: {name}" for name in sorted(used) if not re.search(rf"\b{name}\b", code)
+    bad = [f"not in a header: {name}" for name in sorted(used) if not re.search(rf"\b{name}\b", code)
            and not (name.startswith("SLOOP_E") and f"X({name[6:]}," in code)]
     few = [] if len(used) >= 30 else [f"only {len(used)} names found: the page was not understood"]
-    failed = report(f"all {len(used)} names in sloop(7) are the header's", bad + few)
+    failed = report(f"all {len(used)} names in sloop(7) are of a header", bad + few)
     heads = [line.strip('"') for line in re.findall(r"^\.SH (.*)$", page, re.M)]
     return report("sloop(7) has its sections", [] if heads == SECTIONS_7 else [f"it has {heads}"]) or failed
 
@@ -79,11 +79,13 @@ def check_renders(name, path):
 
 
 def main():
-    header = read(os.path.join(ROOT, "include", "sloop.h"))
-    page_3 = os.path.join(sys.argv[1], "src", "sloop.3")
-    bad = check_3(page_3, names(header))
-    bad |= check_7(header)
-    bad |= check_renders("sloop(3)", page_3)
+    headers, bad = "", False
+    for name, least in (("sloop", 150), ("sloop_admin", 100)):
+        header, page = read(os.path.join(ROOT, "include", name + ".h")), os.path.join(sys.argv[1], "src", name + ".3")
+        bad |= check_3(f"{name}(3)", page, names(header), least)
+        bad |= check_renders(f"{name}(3)", page)
+        headers += header
+    bad |= check_7(headers)
     bad |= check_renders("sloop(7)", PAGE_7)
     return 1 if bad else 0
 

@@ -28,8 +28,8 @@ NEVER = {("sandbox", "aws"), ("sandbox", "core"), ("api", "sandbox"), ("lease", 
          ("guest", "aws"), ("guest", "admin"), ("guest", "source"),
          # What whole programs need is no part of the library.
          *((room, "program") for room in ("lease", "sandbox", "source", "store", "admin", "guest", "api"))}
-# sloop.h holds the error numbers, so every room may see it; the sandbox's header is for its makers and users.
-PUBLIC_HEADERS = {"sloop.h": set(RANK), "sloop_sandbox.h": {"sandbox", "cli"}}
+# sloop.h holds the error numbers, so every room may see it; the other two are for their makers and users.
+PUBLIC_HEADERS = {"sloop.h": set(RANK), "sloop_admin.h": {"admin", "api", "cli"}, "sloop_sandbox.h": {"sandbox", "cli"}}
 
 SYSTEM_HEADERS = [  # header pattern, who may include it ("room" or "room/file"), why
     (r"uv(\.h|/.*)", {"host", "program"}, "libuv lives in host/ and program/"),

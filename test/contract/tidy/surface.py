@@ -1,8 +1,8 @@
 """Checks what users link and include: surface.py BUILD-FOLDER.
 
-The shared library exports exactly the functions of include/sloop.h, all listed in symbols.txt; both public headers
-compile alone as C99, C11 and C++11 without a warning; every test program in the tree is registered with Meson; what the
-README names exists. Every function that takes a consumer stands in the table of test/unit/api/handle.c.
+The shared library exports exactly the functions of include/sloop.h and include/sloop_admin.h, all listed in symbols.txt;
+the public headers compile alone as C99, C11 and C++11 without a warning; every test program in the tree is registered with Meson; what the
+README names exists. Every function that takes a consumer, or its operator's handle, stands in the table of test/unit/api/handle.c.
 """
 
 import json
@@ -35,6 +35,10 @@ def read(*path):
         return file.read()
 
 
+def library_headers():
+    return read("include", "sloop.h") + read("include", "sloop_admin.h")
+
+
 def listed_symbols():
     return {line for line in read("test", "contract", "tidy", "symbols.txt").split("\n") if line and line[0] != "#"}
 
@@ -47,23 +51,23 @@ def check_exports(build):
     exported -= {"_init", "_fini", "__bss_start", "_edata", "_end"}
     # Sanitizer builds define hooks of their own.
     exported = {name for name in exported if not name.startswith(("__asan", "__ubsan", "__odr"))}
-    declared = set(re.findall(r"SLOOP_EXTERN[^;()]*?\b(sloop_\w+)\s*\(", read("include", "sloop.h")))
+    declared = set(re.findall(r"SLOOP_EXTERN[^;()]*?\b(sloop_\w+)\s*\(", library_headers()))
     findings = []
     findings += [f"exported, not in symbols.txt: {name}" for name in sorted(exported - listed)]
     findings += [f"in symbols.txt, not exported: {name}" for name in sorted(listed - exported)]
-    findings += [f"in sloop.h, not in symbols.txt: {name}" for name in sorted(declared - listed)]
-    findings += [f"in symbols.txt, not in sloop.h: {name}" for name in sorted(listed - declared)]
+    findings += [f"in a header, not in symbols.txt: {name}" for name in sorted(declared - listed)]
+    findings += [f"in symbols.txt, not in a header: {name}" for name in sorted(listed - declared)]
     return findings
 
 
 def check_closed():
-    """test/unit/api/handle.c calls every function that takes a consumer, once that is closed."""
-    declared = re.findall(r"SLOOP_EXTERN[^;()]*?\b(sloop_\w+)\s*\(([^;]*)\)\s*;", read("include", "sloop.h"))
-    takes = {name for name, arguments in declared if re.search(r"\bsloop_t \*\w", arguments)}
+    """test/unit/api/handle.c calls every function that takes a consumer or its operator's handle, once that is closed."""
+    declared = re.findall(r"SLOOP_EXTERN[^;()]*?\b(sloop_\w+)\s*\(([^;]*)\)\s*;", library_headers())
+    takes = {name for name, arguments in declared if re.search(r"\bsloop_(?:admin_)?t \*\w", arguments)}
     table = set(re.findall(r"\bX\((sloop_\w+),", read("test", "unit", "api", "handle.c")))
-    findings = [f"in sloop.h, not in the table of test/unit/api/handle.c: {name}" for name in sorted(takes - table)]
-    findings += [f"in the table of test/unit/api/handle.c, takes no consumer in sloop.h: {name}" for name in sorted(table - takes)]
-    return findings if takes else ["no function of sloop.h takes a consumer?"]
+    findings = [f"in a header, not in the table of test/unit/api/handle.c: {name}" for name in sorted(takes - table)]
+    findings += [f"in the table of test/unit/api/handle.c, takes no consumer in a header: {name}" for name in sorted(table - takes)]
+    return findings if takes else ["no function takes a consumer?"]
 
 
 def check_static(build):
@@ -77,7 +81,7 @@ def check_static(build):
 
 
 def check_reached(build):
-    """Each file of the static archive is needed by some function of sloop.h: the linker takes it for one of them."""
+    """Each file of the static archive is needed by some public function: the linker takes it for one of them."""
     archive = os.path.join(build, "src", "libsloop.a")
     members = set(subprocess.run(["ar", "t", archive], capture_output=True, text=True, check=True).stdout.split())
     with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +91,7 @@ def check_reached(build):
                         archive, f"-Wl,-Map={taken}"], check=True)
         with open(taken, encoding="utf-8") as file:
             reached = set(re.findall(r"libsloop\.a\(([^)]+)\)", file.read()))
-    return [f"libsloop.a has {name}, which no function of sloop.h needs" for name in sorted(members - reached)]
+    return [f"libsloop.a has {name}, which no public function needs" for name in sorted(members - reached)]
 
 
 def check_twice(build):
@@ -109,7 +113,7 @@ def check_twice(build):
 
 def check_headers():
     findings = []
-    for header in ("sloop.h", "sloop_sandbox.h"):
+    for header in layout.HEADERS:
         for compiler, dialect, suffix in DIALECTS:
             if shutil.which(compiler) is None:
                 findings.append(f"no {compiler} here")
@@ -174,7 +178,7 @@ def check_readme():
     paths = [name for name in quoted + linked if re.fullmatch(r"(?:src|include|test|bench)/\S*", name)]
     findings += [f"README.md names {path}, which is not there" for path in paths
                  if not os.path.exists(os.path.join(ROOT, path))]
-    header = read("include", "sloop.h") + read("include", "sloop_sandbox.h")
+    header = library_headers() + read("include", "sloop_sandbox.h")
     names = [name for name in quoted if re.fullmatch(r"SLOOP_\w+|sloop_\w+\(\)|[a-z]+(?:_[a-z]+)+", name)]
     findings += [f"README.md names {name}, which the header does not have" for name in names
                  if not re.search(rf"\b{name.removesuffix('()')}\b", header) and name not in AWS_NAMES]
@@ -210,7 +214,7 @@ def main():
     bad |= report("what takes a consumer is tried on a closed one", check_closed())
     bad |= report("options can be set by name", check_settings())
     bad |= report("libsloop.a defines only our names", check_static(build))
-    bad |= report("each file of libsloop.a is needed by a function of sloop.h", check_reached(build))
+    bad |= report("each file of libsloop.a is needed by a public function", check_reached(build))
     bad |= report("no name is defined twice", check_twice(build))
     bad |= report("every test is registered", check_registered(build))
     bad |= report("the README is short, its program is the tested one, and what it names exists", check_readme())

@@ -1,6 +1,6 @@
-/* handle.c - every function of sloop.h that takes a consumer, from sloop_close() to the end of its callback: it
- * does no harm, and one that returns an int returns SLOOP_ESTATE. test/contract/tidy/surface.py holds the table
- * against the header. Scenes and unit/api/operator.c test consumers that are open. */
+/* handle.c - every function that takes a consumer or its operator's handle, from sloop_close() to the end of its
+ * callback: it does no harm, and one that returns an int returns SLOOP_ESTATE. test/tidy/surface.py holds the
+ * table against the headers. Scenes and unit/api/operator.c test consumers that are open. */
 #include "api/open.h"
 
 #include <uv.h>
@@ -21,29 +21,34 @@ static void on_list(sloop_t *s, int status, const sloop_shard_t *const *shards, 
   (void)shards, (void)n, (void)e;
   on_other_end(s, status, arg);
 }
-static void on_registered(sloop_t *s, int status, const sloop_registered_t *const *all, size_t n,
+static void on_registered(sloop_admin_t *a, int status, const sloop_registered_t *const *all, size_t n,
                           const sloop_error_t *e, void *arg) {
-  (void)all, (void)n, (void)e;
-  on_other_end(s, status, arg);
+  (void)all, (void)n, (void)e, (void)a;
+  on_other_end(NULL, status, arg);
 }
-static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e, void *arg) {
-  (void)l, (void)e;
-  on_other_end(s, status, arg);
-}
-static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
-                           void *arg) {
-  (void)x, (void)e;
-  on_other_end(s, status, arg);
-}
-static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *l, const sloop_error_t *e,
                       void *arg) {
-  (void)r, (void)e;
-  on_other_end(s, status, arg);
+  (void)l, (void)e, (void)a;
+  on_other_end(NULL, status, arg);
 }
-static void on_migration(sloop_t *s, int status, const sloop_migration_t *m, const sloop_error_t *e,
+static void on_explanation(sloop_admin_t *a, int status, const sloop_explanation_t *x, const sloop_error_t *e,
+                           void *arg) {
+  (void)x, (void)e, (void)a;
+  on_other_end(NULL, status, arg);
+}
+static void on_result(sloop_admin_t *a, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+                      void *arg) {
+  (void)r, (void)e, (void)a;
+  on_other_end(NULL, status, arg);
+}
+static void on_migration(sloop_admin_t *a, int status, const sloop_migration_t *m, const sloop_error_t *e,
                          void *arg) {
-  (void)m, (void)e;
-  on_other_end(s, status, arg);
+  (void)m, (void)e, (void)a;
+  on_other_end(NULL, status, arg);
+}
+static void on_admin_closed(sloop_admin_t *a, void *arg) {
+  (void)a;
+  on_other_end(NULL, 0, arg);
 }
 static void on_shard(const sloop_shard_stats_t *shard, void *arg) {
   (void)shard, (void)arg;
@@ -85,20 +90,23 @@ static const sloop_place_t token = {.size = sizeof token, .token = "{}"},
 /* Each with arguments that an open consumer takes, and with some that it refuses. */
 #define VOID(call) ((call), SLOOP_ESTATE)
 #define EACH(X)                                                                                           \
-  X(sloop_admin_deregister, sloop_admin_deregister(s, "x", on_registered, NULL),                          \
-    sloop_admin_deregister(s, NULL, on_registered, NULL))                                                 \
-  X(sloop_admin_explain, sloop_admin_explain(s, "x", on_explanation, NULL),                               \
-    sloop_admin_explain(s, NULL, on_explanation, NULL))                                                   \
-  X(sloop_admin_leases, sloop_admin_leases(s, on_leases, NULL), sloop_admin_leases(s, NULL, NULL))        \
-  X(sloop_admin_lag, sloop_admin_lag(s, 0, on_leases, NULL), sloop_admin_lag(s, 0, NULL, NULL))           \
-  X(sloop_admin_migrate, sloop_admin_migrate(s, &token, &app, 0, on_migration, NULL),                     \
-    sloop_admin_migrate(s, NULL, NULL, 0, NULL, NULL))                                                    \
-  X(sloop_admin_registered, sloop_admin_registered(s, on_registered, NULL),                               \
-    sloop_admin_registered(s, NULL, NULL))                                                                \
-  X(sloop_admin_release, sloop_admin_release(s, "x", on_result, NULL),                                    \
-    sloop_admin_release(s, "", NULL, NULL))                                                               \
-  X(sloop_admin_reset, sloop_admin_reset(s, NULL, &oldest, 0, on_result, NULL),                           \
-    sloop_admin_reset(s, "", &end, 0, NULL, NULL))                                                        \
+  X(sloop_admin_close, VOID(sloop_admin_close(a, on_admin_closed, NULL)),                                 \
+    VOID(sloop_admin_close(a, NULL, NULL)))                                                               \
+  X(sloop_admin_deregister, sloop_admin_deregister(a, "x", on_registered, NULL),                          \
+    sloop_admin_deregister(a, NULL, on_registered, NULL))                                                 \
+  X(sloop_admin_explain, sloop_admin_explain(a, "x", on_explanation, NULL),                               \
+    sloop_admin_explain(a, NULL, on_explanation, NULL))                                                   \
+  X(sloop_admin_leases, sloop_admin_leases(a, on_leases, NULL), sloop_admin_leases(a, NULL, NULL))        \
+  X(sloop_admin_lag, sloop_admin_lag(a, 0, on_leases, NULL), sloop_admin_lag(a, 0, NULL, NULL))           \
+  X(sloop_admin_migrate, sloop_admin_migrate(a, &token, &app, 0, on_migration, NULL),                     \
+    sloop_admin_migrate(a, NULL, NULL, 0, NULL, NULL))                                                    \
+  X(sloop_admin_of, VOID((void)sloop_admin_of(s)), VOID((void)sloop_admin_of(s)))                         \
+  X(sloop_admin_registered, sloop_admin_registered(a, on_registered, NULL),                               \
+    sloop_admin_registered(a, NULL, NULL))                                                                \
+  X(sloop_admin_release, sloop_admin_release(a, "x", on_result, NULL),                                    \
+    sloop_admin_release(a, "", NULL, NULL))                                                               \
+  X(sloop_admin_reset, sloop_admin_reset(a, NULL, &oldest, 0, on_result, NULL),                           \
+    sloop_admin_reset(a, "", &end, 0, NULL, NULL))                                                        \
   X(sloop_arg, VOID((void)sloop_arg(s)), VOID((void)sloop_arg(s)))                                        \
   X(sloop_checkpoint, sloop_checkpoint(s, NULL, on_other_end, NULL), sloop_checkpoint(s, "", NULL, NULL)) \
   X(sloop_checkpoint_at, sloop_checkpoint_at(s, "x", &end, on_other_end, NULL),                           \
@@ -124,6 +132,7 @@ static const sloop_place_t token = {.size = sizeof token, .token = "{}"},
   X(sloop_worker, worker(s), worker(s))
 
 static void call_all(sloop_t *s) {
+  sloop_admin_t *a = sloop_admin_of(s);
 #define X(name, well, wrong)     \
   CHECK_INT(well, SLOOP_ESTATE); \
   CHECK_INT(wrong, SLOOP_ESTATE);
@@ -142,10 +151,11 @@ static void on_canceled(sloop_t *s, int status, void *arg) {
   told++;
   call_all(s);
 }
-static void on_canceled_leases(sloop_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e,
+static void on_canceled_leases(sloop_admin_t *a, int status, const sloop_leases_t *l, const sloop_error_t *e,
                                void *arg) {
+  (void)a;
   CHECK(!l && e);
-  on_canceled(s, status, arg);
+  on_canceled(arg, status, NULL);
 }
 static void on_closed(sloop_t *s, int status, void *arg) {
   (void)arg;
@@ -196,7 +206,7 @@ static void close_one(const plan *p) {
   if (p->metrics) CHECK_INT(sloop_metrics_open(&own, s, &mo, NULL, 0), 0);
   if (p->starts) CHECK_INT(sloop_start(s), 0);
   for (int i = 0; i < p->waits; i++) uv_run(&loop, UV_RUN_NOWAIT);
-  if (p->asks) pending += sloop_admin_leases(s, on_canceled_leases, NULL) == 0;
+  if (p->asks) pending += sloop_admin_leases(sloop_admin_of(s), on_canceled_leases, s) == 0;
   if (p->stops) pending += sloop_stop(s, 100000, on_canceled, NULL) == 0;
   CHECK_INT(pending, p->asks + p->stops);
   uv_prepare_init(&loop, &each_turn);

@@ -55,7 +55,7 @@ static void end(int closes) {
 }
 
 static int migrated;
-static void on_migrated(sloop_t *s, int status, const sloop_migration_t *m, const sloop_error_t *e,
+static void on_migrated(sloop_admin_t *s, int status, const sloop_migration_t *m, const sloop_error_t *e,
                         void *arg) {
   (void)s, (void)m, (void)e, (void)arg;
   CHECK_INT(status, UV_ECANCELED); /* closed before */
@@ -83,12 +83,13 @@ TEST(a_place_of_another_size_is_taken) {
     to.place.app = "a";
     to.place.store = "memory";
     CHECK_INT(sloop_open(&s, &loop, &o, why, sizeof why), 0);
-    CHECK_INT(sloop_admin_migrate(s, &from.place, &to.place, 0, on_migrated, NULL), 0);
+    CHECK_INT(sloop_admin_migrate(sloop_admin_of(s), &from.place, &to.place, 0, on_migrated, NULL), 0);
     sloop_close(s, on_closed, NULL);
   }
   from.place.size = first - 1;
   CHECK_INT(sloop_open(&s, &loop, &o, why, sizeof why), 0);
-  CHECK_INT(sloop_admin_migrate(s, &from.place, &to.place, 0, on_migrated, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_migrate(sloop_admin_of(s), &from.place, &to.place, 0, on_migrated, NULL),
+            SLOOP_EOPTION);
   sloop_close(s, on_closed, NULL);
   end(4);
   CHECK_INT(migrated, 3);

@@ -45,30 +45,31 @@ static void on_closed(sloop_t *c, int status, void *arg) {
   (void)c, (void)arg;
   say("closed", status, NULL);
 }
-static void on_explanation(sloop_t *c, int status, const sloop_explanation_t *x, const sloop_error_t *e,
+static void on_explanation(sloop_admin_t *h, int status, const sloop_explanation_t *x, const sloop_error_t *e,
                            void *arg) {
-  CHECK(c == s);
+  CHECK(h == sloop_admin_of(s));
   CHECK((x != NULL) == (status == 0));
   say(arg, status, e);
   reason = x ? (int)x->why : 0;
   if (x) CHECK(x->leader_state == SLOOP_LEADER_NONE && x->shard.listed);
 }
-static void on_result(sloop_t *c, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+static void on_result(sloop_admin_t *h, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
                       void *arg) {
-  CHECK(c == s);
+  CHECK(h == sloop_admin_of(s));
   say(arg, status, e);
   changes = r ? (int)r->changes_n : -1;
 }
-static void on_leases(sloop_t *c, int status, const sloop_leases_t *l, const sloop_error_t *e, void *arg) {
-  CHECK(c == s);
+static void on_leases(sloop_admin_t *h, int status, const sloop_leases_t *l, const sloop_error_t *e,
+                      void *arg) {
+  CHECK(h == sloop_admin_of(s));
   CHECK((l != NULL) == (status == 0));
   say(arg, status, e);
   if (l) CHECK(l->leases_n == 0 && l->workers_n == 0 && l->bad_rows_n == 0);
   if (ask_again) {
     ask_again = NULL;
-    CHECK_INT(sloop_admin_leases(c, on_leases, who("again")), 0);
+    CHECK_INT(sloop_admin_leases(h, on_leases, who("again")), 0);
   }
-  if (close_inside) sloop_close(c, on_closed, NULL);
+  if (close_inside) sloop_close(s, on_closed, NULL);
 }
 
 static void describes(int n) {
@@ -142,16 +143,16 @@ static const sloop_position_t oldest = {.kind = SLOOP_OLDEST};
 
 TEST(who_may_ask_what) {
   begin("shop");
-  CHECK_INT(sloop_admin_leases(s, NULL, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_lag(s, 0, NULL, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_explain(s, "x", NULL, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_explain(s, NULL, on_explanation, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_explain(s, "", on_explanation, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_release(s, "", on_result, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_release(s, "x", NULL, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_reset(s, "", &oldest, 0, on_result, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_reset(s, NULL, NULL, 0, on_result, NULL), SLOOP_EOPTION);
-  CHECK_INT(sloop_admin_reset(s, NULL, &oldest, 0, NULL, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), NULL, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_lag(sloop_admin_of(s), 0, NULL, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_explain(sloop_admin_of(s), "x", NULL, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_explain(sloop_admin_of(s), NULL, on_explanation, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_explain(sloop_admin_of(s), "", on_explanation, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_release(sloop_admin_of(s), "", on_result, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_release(sloop_admin_of(s), "x", NULL, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_reset(sloop_admin_of(s), "", &oldest, 0, on_result, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_reset(sloop_admin_of(s), NULL, NULL, 0, on_result, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_reset(sloop_admin_of(s), NULL, &oldest, 0, NULL, NULL), SLOOP_EOPTION);
   const sloop_position_t wrong[] = {{.kind = SLOOP_AT_TOKEN, .token = "{}"},
                                     {.kind = SLOOP_AT_TIME, .at_ms = -1},
                                     {.kind = SLOOP_AT_SEQ, .seq = "x"},
@@ -159,13 +160,13 @@ TEST(who_may_ask_what) {
                                     {.kind = SLOOP_AT_SEQ},
                                     {.kind = (sloop_position_kind_t)9}};
   for (size_t i = 0; i < SLP_COUNT(wrong); i++)
-    CHECK_INT(sloop_admin_reset(s, "x", &wrong[i], 0, on_result, NULL), SLOOP_EOPTION);
+    CHECK_INT(sloop_admin_reset(sloop_admin_of(s), "x", &wrong[i], 0, on_result, NULL), SLOOP_EOPTION);
   const sloop_position_t at = {.kind = SLOOP_AT_SEQ, .seq = "1"};
-  CHECK_INT(sloop_admin_reset(s, NULL, &at, 0, on_result, NULL), SLOOP_EOPTION); /* of all? */
+  CHECK_INT(sloop_admin_reset(sloop_admin_of(s), NULL, &at, 0, on_result, NULL), SLOOP_EOPTION); /* of all? */
   CHECK_STR(said, "");
   end();
   begin(NULL);
-  CHECK_INT(sloop_admin_leases(s, on_leases, NULL), SLOOP_ESTATE); /* no leases */
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, NULL), SLOOP_ESTATE); /* no leases */
   end();
 }
 
@@ -174,28 +175,28 @@ TEST(one_at_a_time_and_answered_once) {
   make_table();
   describes(2);
   ask_again = s;
-  CHECK_INT(sloop_admin_leases(s, on_leases, who("a")), 0);
-  CHECK_INT(sloop_admin_leases(s, on_leases, who("b")), SLOOP_ESTATE);
-  CHECK_INT(sloop_admin_release(s, "x", on_result, who("b")), SLOOP_ESTATE);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("a")), 0);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("b")), SLOOP_ESTATE);
+  CHECK_INT(sloop_admin_release(sloop_admin_of(s), "x", on_result, who("b")), SLOOP_ESTATE);
   CHECK_STR(said, "");
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:OK again:OK ");
   describes(1);
   lists();
-  CHECK_INT(sloop_admin_explain(s, "shardId-000000000000", on_explanation, who("c")), 0);
+  CHECK_INT(sloop_admin_explain(sloop_admin_of(s), "shardId-000000000000", on_explanation, who("c")), 0);
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:OK again:OK c:OK ");
   CHECK_INT(reason, SLOOP_WHY_NO_LEASE);
   describes(1);
   lists();
-  CHECK_INT(sloop_admin_reset(s, NULL, &oldest, 0, on_result, who("d")), 0);
+  CHECK_INT(sloop_admin_reset(sloop_admin_of(s), NULL, &oldest, 0, on_result, who("d")), 0);
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:OK again:OK c:OK d:ENOSHARD ");
   CHECK_STR(message, "this application has no leases of orders");
   CHECK_INT(changes, -1);
   describes(1);
   lists();
-  CHECK_INT(sloop_admin_release(s, "w1", on_result, who("e")), 0);
+  CHECK_INT(sloop_admin_release(sloop_admin_of(s), "w1", on_result, who("e")), 0);
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:OK again:OK c:OK d:ENOSHARD e:ENOWORKER ");
   end();
@@ -204,12 +205,12 @@ TEST(one_at_a_time_and_answered_once) {
 TEST(no_table_and_no_stream) {
   begin("shop");
   describes(1);
-  CHECK_INT(sloop_admin_leases(s, on_leases, who("a")), 0);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("a")), 0);
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:ELEASE ");
   CHECK_STR(message, "there is no table \"leases\": no worker of orders has begun yet, or it was deleted");
   fake_script(&f, 400, "{\"__type\":\"ResourceNotFoundException\",\"message\":\"no orders\"}");
-  CHECK_INT(sloop_admin_leases(s, on_leases, who("b")), 0);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("b")), 0);
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:ELEASE b:ENOSTREAM ");
   end();
@@ -220,9 +221,9 @@ TEST(closing) {
   begin("shop");
   make_table();
   describes(1);
-  CHECK_INT(sloop_admin_leases(s, on_leases, who("a")), 0);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("a")), 0);
   sloop_close(s, on_closed, NULL);
-  CHECK_INT(sloop_admin_leases(s, on_leases, who("b")), SLOOP_ESTATE);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("b")), SLOOP_ESTATE);
   CHECK_STR(said, "");
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:ECANCELED closed:OK ");
@@ -234,7 +235,7 @@ TEST(closing) {
     make_table();
     describes(1);
     lists();
-    CHECK_INT(sloop_admin_explain(s, "shardId-000000000000", on_explanation, who("a")), 0);
+    CHECK_INT(sloop_admin_explain(sloop_admin_of(s), "shardId-000000000000", on_explanation, who("a")), 0);
     for (int i = 0; i < turns && !slp_list_empty(&f.h.ready); i++) {
       slp_event *next = SLP_OWNER(slp_list_first(&f.h.ready), slp_event, link);
       slp_list_remove(&next->link);
@@ -252,7 +253,7 @@ TEST(closing) {
     make_table();
     describes(1);
     lists();
-    CHECK_INT(sloop_admin_reset(s, NULL, &oldest, 0, on_result, who("a")), 0);
+    CHECK_INT(sloop_admin_reset(sloop_admin_of(s), NULL, &oldest, 0, on_result, who("a")), 0);
     for (int i = 0; i < turns && !slp_list_empty(&f.h.ready); i++) {
       slp_event *next = SLP_OWNER(slp_list_first(&f.h.ready), slp_event, link);
       slp_list_remove(&next->link);
@@ -271,7 +272,7 @@ TEST(closing) {
   make_table();
   describes(1);
   close_inside = 1;
-  CHECK_INT(sloop_admin_leases(s, on_leases, who("a")), 0);
+  CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("a")), 0);
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:OK closed:OK ");
   s = NULL;
@@ -286,7 +287,7 @@ TEST(no_memory_at_any_moment) {
     describes(9);
     lists();
     memory.left = n;
-    int r = sloop_admin_leases(s, on_leases, who("a"));
+    int r = sloop_admin_leases(sloop_admin_of(s), on_leases, who("a"));
     if (!r) fake_run(&f, 100000000);
     memory.left = -1;
     CHECK(r == 0 || r == SLP_ENOMEM);
