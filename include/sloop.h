@@ -782,14 +782,16 @@ SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 /* ---- metrics ----------------------------------------------------------------------------------------- */
 typedef struct sloop_metrics_s sloop_metrics_t;
 typedef struct sloop_metrics_opts_s {
-  size_t size;                /* set by sloop_metrics_opts_init() */
-  const char *listen;         /* NULL: off. "ADDRESS:PORT", for GET /metrics (Prometheus), /ready and
+  size_t size;            /* set by sloop_metrics_opts_init() */
+  const char *listen;     /* NULL: off. "ADDRESS:PORT", for GET /metrics (Prometheus), /ready and
                                  /healthz. Port 0: any free one; no ADDRESS: all IPv4 addresses of the
                                  machine */
-  const char *cloudwatch;     /* NULL: off. The namespace to put metrics into, every cloudwatch_ms */
-  int cloudwatch_as_motorway; /* 0. 1: motorway's one metric instead of our own set; if cloudwatch is NULL,
-                                 into the namespace that motorway uses */
-  uint32_t cloudwatch_ms;     /* 60000. From 1000 */
+  const char *cloudwatch; /* NULL: off. The namespace to put metrics into, every cloudwatch_ms */
+  int set_of_0_1;         /* 0. Deprecated: 1 is what programs of 0.1 wrote for cloudwatch_set "motorway" */
+  uint32_t cloudwatch_ms; /* 60000. From 1000 */
+  const char *cloudwatch_set; /* NULL: "sloop", with the names that sloop(7) lists. Else the set of another
+                                 system: "motorway", one metric for each shard. A set of another system
+                                 has a namespace of its own, which is used if cloudwatch is NULL */
 } sloop_metrics_opts_t;
 #define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);

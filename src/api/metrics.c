@@ -192,7 +192,14 @@ static int add_member(sloop_metrics_t *m, sloop_t *s) {
   return 0;
 }
 
-static int open_push(sloop_metrics_t *m, const char *ns, const sloop_metrics_opts_t *o) {
+/* Returns cloudwatch_set, or what a program of 0.1 means by the member that it had instead. */
+static const char *name_of_set(const sloop_metrics_opts_t *o) {
+  if (o->cloudwatch_set) return o->cloudwatch_set;
+  return o->set_of_0_1 ? "motorway" : NULL;
+}
+
+static int open_push(sloop_metrics_t *m, const char *ns, const slp_metrics_set *set,
+                     const sloop_metrics_opts_t *o) {
   m->ns = slp_strdup(m->mem, slp_str_of(ns));
   if (!m->ns) return SLP_ENOMEM;
   m->push = (slp_metrics_push){.sample = sample_all,
@@ -200,7 +207,7 @@ static int open_push(sloop_metrics_t *m, const char *ns, const sloop_metrics_opt
                                .on_fine = on_fine,
                                .arg = m,
                                .ns = m->ns,
-                               .as_motorway = o->cloudwatch_as_motorway != 0,
+                               .set = set,
                                .every_ms = o->cloudwatch_ms};
   return slp_metrics_push_open(&m->push, m->family->host, m->family->aws);
 }
@@ -230,8 +237,18 @@ static int check(const sloop_metrics_opts_t *o, const char *ns, char why[160]) {
   return SLOOP_EOPTION;
 }
 
+static int no_such_set(const char *name, char why[160]) {
+  int at = snprintf(why, 160, "cloudwatch_set: %.40s is not one of ", name);
+  const slp_metrics_set *set;
+  for (size_t i = 0; (set = slp_metrics_set_at(i)) && at < 160; i++)
+    at += snprintf(why + at, (size_t)(160 - at), "%s%s", i ? ", " : "", set->name);
+  return SLOOP_EOPTION;
+}
+
 static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char why[160]) {
-  const char *ns = o->cloudwatch ? o->cloudwatch : o->cloudwatch_as_motorway ? SLP_METRICS_MOTORWAY : NULL;
+  const slp_metrics_set *set = slp_metrics_set_of(name_of_set(o));
+  if (!set) return no_such_set(o->cloudwatch_set, why);
+  const char *ns = o->cloudwatch ? o->cloudwatch : set->ns;
   int r = check(o, ns, why);
   if (r) return r;
   sloop_metrics_t *m = SLP_NEW(s->mem, sloop_metrics_t);
@@ -240,7 +257,7 @@ static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_
   m->family = s->family;
   m->owner = s;
   r = add_member(m, s);
-  if (!r && ns) r = open_push(m, ns, o);
+  if (!r && ns) r = open_push(m, ns, set, o);
   /* opened last, because closing it again takes a turn of the loop */
   if (!r && o->listen) r = open_server(m, o->listen, why);
   if (r) {

@@ -30,6 +30,20 @@ static const total totals[] = {
     {"StoreThrottles", "Count", ADDED, 1, 0, AT(store_throttles)},
 };
 
+static const slp_metrics_set sets[] = {
+    {"sloop", NULL, "MillisBehindLatest", 1},
+    {"motorway", "Motorway/Kinesis", "MillisecondsBehind", 0},
+};
+
+const slp_metrics_set *slp_metrics_set_at(size_t i) { return i < SLP_COUNT(sets) ? &sets[i] : NULL; }
+
+const slp_metrics_set *slp_metrics_set_of(const char *name_or_null) {
+  if (!name_or_null) return &sets[0];
+  for (size_t i = 0; i < SLP_COUNT(sets); i++)
+    if (strcmp(sets[i].name, name_or_null) == 0) return &sets[i];
+  return NULL;
+}
+
 _Static_assert(SLP_COUNT(totals) <= SLP_METRICS_TOTALS_MAX, "a consumer's totals fit into one call");
 
 static uint64_t stat_of(const sloop_stats_t *stats, const total *t) {
@@ -61,16 +75,14 @@ static int one_total(const slp_metrics_data *d, const slp_sample_consumer *c, co
 static int one_shard(const slp_metrics_data *d, const slp_sample_consumer *c, const slp_sample_shard *s,
                      slp_cw_datum *ret) {
   if (s->behind_ms < 0) return 0;
-  *ret = (slp_cw_datum){.name = d->as_motorway ? "MillisecondsBehind" : "MillisBehindLatest",
-                        .unit = "Milliseconds",
-                        .value = (uint64_t)s->behind_ms};
+  *ret = (slp_cw_datum){.name = d->set->lag, .unit = "Milliseconds", .value = (uint64_t)s->behind_ms};
   dimension(ret, "Stream", slp_sample_text(d->sample, c->stream));
-  if (!d->as_motorway) dimension(ret, "Application", slp_sample_text(d->sample, c->app));
+  if (d->set->own) dimension(ret, "Application", slp_sample_text(d->sample, c->app));
   dimension(ret, "Shard", slp_sample_text(d->sample, s->id));
   return 1;
 }
 
-static size_t totals_n(const slp_metrics_data *d) { return d->as_motorway ? 0 : SLP_COUNT(totals); }
+static size_t totals_n(const slp_metrics_data *d) { return d->set->own ? SLP_COUNT(totals) : 0; }
 
 /* Makes the datum that d stands at. Returns 0 if it is not published. */
 static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
@@ -98,8 +110,8 @@ static void settle(slp_metrics_data *d) {
 }
 
 void slp_metrics_data_begin(slp_metrics_data *d, const slp_sample *sample, const sloop_stats_t *since,
-                            int as_motorway) {
-  *d = (slp_metrics_data){.sample = sample, .since = since, .as_motorway = as_motorway != 0};
+                            const slp_metrics_set *set) {
+  *d = (slp_metrics_data){.sample = sample, .since = since, .set = set};
   settle(d);
 }
 
@@ -112,5 +124,5 @@ int slp_metrics_data_next(slp_metrics_data *d, slp_cw_datum *ret) {
 }
 
 int slp_metrics_data_at_totals(const slp_metrics_data *d) {
-  return !d->as_motorway && d->item == 0 && d->consumer < d->sample->consumers_n;
+  return d->set->own && d->item == 0 && d->consumer < d->sample->consumers_n;
 }

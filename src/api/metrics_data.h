@@ -10,27 +10,37 @@
  *
  * The value of a counter is its growth since the last call that succeeded.
  *
- * as_motorway 1: only the lag of each shard is published, with the name and the dimensions that motorway
- * uses. */
+ * Which metrics they are, and under which names, is the set (slp_metrics_set): our own, or that of another
+ * system, whose dashboards and alarms then go on working. */
 #ifndef SLP_API_METRICS_DATA_H
 #define SLP_API_METRICS_DATA_H
 
 #include "api/metrics_sample.h"
 #include "aws/cloudwatch.h"
 
-#define SLP_METRICS_MOTORWAY "Motorway/Kinesis" /* the namespace in CloudWatch that motorway uses */
+/* A set of metrics. All sets have the lag of each shard. */
+typedef struct slp_metrics_set {
+  const char *name; /* as in cloudwatch_set of the options */
+  const char *ns;   /* the namespace if the options have none; NULL: the options must have one */
+  const char *lag;  /* the name of a shard's lag */
+  uint8_t own;      /* 1: also the totals of a consumer, and the dimension Application */
+} slp_metrics_set;
+/* Returns the set of that name; NULL: there is none. A name that is NULL is our own set's. */
+const slp_metrics_set *slp_metrics_set_of(const char *name_or_null);
+/* Returns the set number i, from 0; NULL: there is none. */
+const slp_metrics_set *slp_metrics_set_at(size_t i);
 
 typedef struct slp_metrics_data {
   const slp_sample *sample; /* `sample` and `since` are borrowed until the last datum was taken */
   /* the values that were published before, indexed by member; all zero: none were */
   const sloop_stats_t *since;
-  uint8_t as_motorway;
+  const slp_metrics_set *set;
   /* the next datum: the index of its consumer, and its index among that consumer's data */
   size_t consumer, item;
 } slp_metrics_data;
 
 void slp_metrics_data_begin(slp_metrics_data *d, const slp_sample *sample, const sloop_stats_t *since,
-                            int as_motorway);
+                            const slp_metrics_set *set);
 /* Returns 1 if there is another datum; *ret is that datum, and points into the sample. Returns 0 at the
  * end. */
 int slp_metrics_data_next(slp_metrics_data *d, slp_cw_datum *ret);

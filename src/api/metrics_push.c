@@ -108,7 +108,7 @@ static void on_time(slp_timer *timer) {
     starved(p);
     return;
   }
-  slp_metrics_data_begin(&p->data, &p->now, p->told, p->as_motorway);
+  slp_metrics_data_begin(&p->data, &p->now, p->told, p->set);
   send_some(p);
 }
 

@@ -16,7 +16,7 @@ typedef struct slp_metrics_push {
   void (*on_fine)(void *arg); /* called for the first round that succeeds after on_trouble was called */
   void *arg;
   const char *ns; /* the namespace in CloudWatch; borrowed */
-  uint8_t as_motorway;
+  const slp_metrics_set *set;
   uint32_t every_ms;
 
   uint64_t data_told, failures; /* out: how many data CloudWatch has taken, and how many rounds have failed */

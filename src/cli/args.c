@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "api/metrics_data.h"
 #include "cli/config.h"
 #include "cli/nearest.h"
 
@@ -363,7 +364,15 @@ static int check_exporter(slp_args *a, char why[200]) {
 }
 
 int slp_args_want_metrics(const slp_args *a) {
-  return a->metrics.listen || a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway;
+  const sloop_metrics_opts_t *m = &a->metrics;
+  return m->listen || m->cloudwatch || m->cloudwatch_set || m->set_of_0_1;
+}
+
+const char *slp_args_cloudwatch(const slp_args *a) {
+  const sloop_metrics_opts_t *m = &a->metrics;
+  const char *name = !m->cloudwatch_set && m->set_of_0_1 ? "motorway" : m->cloudwatch_set;
+  const slp_metrics_set *set = slp_metrics_set_of(name);
+  return m->cloudwatch ? m->cloudwatch : set ? set->ns : NULL;
 }
 
 /* Takes the words of --migrate FROM TO STREAM. FROM is the option's value; take_words has stored TO as the

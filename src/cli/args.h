@@ -130,6 +130,8 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
 void slp_args_free(slp_args *a);
 /* Returns 1 if the user wants metrics, for Prometheus or in CloudWatch. */
 int slp_args_want_metrics(const slp_args *a);
+/* Returns the namespace of CloudWatch into which metrics are put; NULL: none are. */
+const char *slp_args_cloudwatch(const slp_args *a);
 /* Takes one option with its value (take_option.c). args.c calls it, and the reader of the configuration file.
  * Returns 0, or SLP_EINVAL and a sentence in `why`. */
 int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, int from_file,

@@ -104,9 +104,8 @@ static void walk_leases(walk *w) {
 
 /* Passes to w->fn the right to put metrics to CloudWatch. The right applies to no resource. */
 static void walk_metrics(walk *w) {
-  const sloop_metrics_opts_t *m = &w->a->metrics;
   slp_iam_statement st = {.actions = metrics, .suffix = "", .subject = "CloudWatch"};
-  st.ns = m->cloudwatch ? m->cloudwatch : m->cloudwatch_as_motorway ? "Motorway/Kinesis" : NULL;
+  st.ns = slp_args_cloudwatch(w->a);
   if (st.ns) w->fn(w->ctx, &st);
 }
 

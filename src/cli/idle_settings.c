@@ -111,9 +111,7 @@ static const char *ready(const slp_args *a) {
 
 static const char *cloudwatch(const slp_args *a) {
   const char *why = metrics(a);
-  return why                                                          ? why
-         : a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway ? NULL
-                                                                      : "nothing goes to CloudWatch";
+  return why ? why : slp_args_cloudwatch(a) ? NULL : "nothing goes to CloudWatch";
 }
 
 static const char *sandbox(const slp_args *a) {
@@ -177,6 +175,7 @@ static const struct {
     {"metrics", metrics_served, NULL},
     {"unready_ms", ready, NULL},
     {"cloudwatch", metrics, "metricsLevel"},
+    {"cloudwatch_set", metrics, NULL},
     {"cloudwatch_as_motorway", metrics, NULL},
     {"cloudwatch_ms", cloudwatch, "metricsBufferTimeMillis"},
     {"sandbox.synthetic_bytes", synthetic_bytes, NULL},

@@ -501,7 +501,7 @@ def cloudwatch_motorway(box, moto):
     """The metric as the motorway library of Python puts it: its namespace, one name, the dimensions Stream and Shard."""
     kinesis, watch = harness.client(box.url), harness.client(moto.url, "cloudwatch")
     stream = harness.new_stream(kinesis, 2)
-    with Program(environment_of(box, moto.url), "motorway=1", "cloudwatch_ms=1000", stream) as program:
+    with Program(environment_of(box, moto.url), "cloudwatch_set=motorway", "cloudwatch_ms=1000", stream) as program:
         expect(program.url == "", "nothing listens")
         program.tell("start")
         want = {("MillisecondsBehind", (("Shard", shard["ShardId"]), ("Stream", stream)))

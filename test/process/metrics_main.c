@@ -4,7 +4,7 @@
  *   pause / resume     of all shards
  *   close-metrics      before the consumers; the end of the input closes the consumers only
  * It says "url URL", "tip STREAM", "log LINE", "error NAME MESSAGE"; "refused NAME WHY" when metrics can't be
- * opened. usage: metrics_main [NAME=VALUE]... STREAM...; NAME: listen, cloudwatch, motorway, cloudwatch_ms,
+ * opened. usage: metrics_main [NAME=VALUE]... STREAM...; NAME: listen, cloudwatch, cloudwatch_set, cloudwatch_ms,
  * app, store, store_endpoint, worker, lease_ms, list_ms */
 #include <sloop.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static void on_input(uv_stream_t *in, ssize_t n, const uv_buf_t *buf) {
 static void set(sloop_opts_t *o, sloop_metrics_opts_t *m, const char *name, const char *value) {
   if (!strncmp(name, "listen=", 7)) m->listen = value;
   if (!strncmp(name, "cloudwatch=", 11)) m->cloudwatch = value;
-  if (!strncmp(name, "motorway=", 9)) m->cloudwatch_as_motorway = atoi(value);
+  if (!strncmp(name, "cloudwatch_set=", 15)) m->cloudwatch_set = value;
   if (!strncmp(name, "cloudwatch_ms=", 14)) m->cloudwatch_ms = (uint32_t)atoi(value);
   if (!strncmp(name, "app=", 4)) o->app = value;
   if (!strncmp(name, "store=", 6)) o->store = value;

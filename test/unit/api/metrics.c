@@ -138,11 +138,20 @@ TEST(options) {
   listen_error = -EADDRINUSE;
   refused(&o, -EADDRINUSE, "can't listen on 127.0.0.1:1: ");
   listen_error = 0;
+  o = opts(NULL, "x");
+  o.cloudwatch_set = "kcl";
+  refused(&o, SLOOP_EOPTION, "cloudwatch_set: kcl is not one of sloop, motorway");
   o = opts(NULL, NULL);
-  o.cloudwatch_as_motorway = 1; /* its namespace by itself */
+  o.cloudwatch_set = "sloop"; /* has no namespace of its own */
+  refused(&o, SLOOP_EOPTION, "neither listen nor cloudwatch is given");
+  o.cloudwatch_set = "motorway"; /* has one */
   sloop_metrics_t *m;
   CHECK_INT(sloop_metrics_open(&m, first, &o, NULL, 0), 0);
   CHECK_STR(sloop_metrics_url(m), "");
+  o = opts(NULL, NULL);
+  o.size = offsetof(sloop_metrics_opts_t, cloudwatch_set); /* a program of 0.1 */
+  o.set_of_0_1 = 1;
+  CHECK_INT(sloop_metrics_open(&m, first, &o, NULL, 0), 0);
   end();
 }
 

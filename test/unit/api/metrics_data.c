@@ -18,11 +18,11 @@ static void end(void) {
   slp_mem_drop(mem);
 }
 /* "name unit value/decimals Dimension=value ...\n", one after the other. Returns how many. */
-static size_t told(const sloop_stats_t *since, int as_motorway) {
+static size_t told(const sloop_stats_t *since, const char *set) {
   slp_metrics_data d;
   slp_cw_datum c;
   size_t n = 0, at = 0;
-  slp_metrics_data_begin(&d, &s, since, as_motorway);
+  slp_metrics_data_begin(&d, &s, since, slp_metrics_set_of(set));
   for (lines[0] = 0;; n++) {
     if (slp_metrics_data_at_totals(&d))
       at += (size_t)snprintf(lines + at, sizeof lines - at, "-- %zu\n", d.consumer);
@@ -45,7 +45,7 @@ TEST(without_leases) {
   CHECK_INT(slp_sample_add(&s, "", "orders", "", SLP_READING_RUNNING, &stats), 0);
   CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"shard-0", 0, 70, 0, 0, 0}), 0);
   CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"shard-1", 0, -1, 0, 0, 0}), 0); /* not known */
-  CHECK_INT(told(nothing, 0), 7);
+  CHECK_INT(told(nothing, NULL), 7);
   HAS("RecordsProcessed Count 10/0 Stream=orders");
   HAS("DataBytesProcessed Bytes 1000/0 Stream=orders");
   HAS("MillisBehindLatest Milliseconds 70/0 Stream=orders");
@@ -68,7 +68,7 @@ TEST(with_leases_and_since) {
   CHECK_INT(slp_sample_add(&s, "app", "other", "w1", SLP_READING_RUNNING, &stats), 0);
   s.consumers[0].member = 1; /* members may have left */
   s.consumers[1].member = 3;
-  told((const sloop_stats_t[4]){{0}, before, {0}, {0}}, 0);
+  told((const sloop_stats_t[4]){{0}, before, {0}, {0}}, NULL);
   HAS("RecordsProcessed Count 6/0 Stream=orders Application=app");
   HAS("RecordsProcessed Count 10/0 Stream=other Application=app");
   HAS("StoreWriteUnits Count 2500/3 Stream=orders Application=app");
@@ -82,14 +82,22 @@ TEST(with_leases_and_since) {
   end();
 }
 
-TEST(as_motorway) {
+TEST(sets_by_name) {
+  CHECK(slp_metrics_set_of("sloop") == slp_metrics_set_of(NULL) && slp_metrics_set_of("sloop")->own);
+  CHECK(!slp_metrics_set_of("sloop")->ns); /* the user says which */
+  CHECK_STR(slp_metrics_set_of("motorway")->ns, "Motorway/Kinesis");
+  CHECK(!slp_metrics_set_of("") && !slp_metrics_set_of("Motorway"));
+  CHECK(slp_metrics_set_at(0) && !slp_metrics_set_at(2));
+}
+
+TEST(set_of_motorway) {
   begin();
   sloop_stats_t stats = {.records = 10};
   CHECK_INT(slp_sample_add(&s, "app", "empty", "", SLP_READING_RUNNING, &stats), 0);
   CHECK_INT(slp_sample_add(&s, "app", "orders", "", SLP_READING_RUNNING, &stats), 0);
   CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"shard-0", 0, 70, 0, 0, 0}), 0);
   CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"shard-1", 0, 0, 0, 0, 0}), 0);
-  CHECK_INT(told(nothing, 1), 2);
+  CHECK_INT(told(nothing, "motorway"), 2);
   CHECK_STR(lines,
             "MillisecondsBehind Milliseconds 70/0 Stream=orders Shard=shard-0\n"
             "MillisecondsBehind Milliseconds 0/0 Stream=orders Shard=shard-1\n");
@@ -98,6 +106,6 @@ TEST(as_motorway) {
 
 TEST(nobody) {
   begin();
-  CHECK_INT(told(nothing, 0), 0);
+  CHECK_INT(told(nothing, NULL), 0);
   end();
 }

@@ -109,6 +109,7 @@ static void begin(size_t consumers, size_t shards) {
                             .on_fine = on_fine,
                             .arg = &f,
                             .ns = "My/Space",
+                            .set = slp_metrics_set_of(NULL),
                             .every_ms = 60000};
   CHECK_INT(slp_metrics_push_open(&push, &f.h, aws), 0);
 }

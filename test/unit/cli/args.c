@@ -195,7 +195,13 @@ TEST(metrics) {
   CHECK_STR(args.metrics.cloudwatch, "Mine");
   CHECK_INT(args.metrics.cloudwatch_ms, 1000);
   CHECK_PARSES("-X", "cloudwatch_as_motorway=1", "s");
-  CHECK(slp_args_want_metrics(&args) && args.metrics.cloudwatch_as_motorway == 1);
+  CHECK(slp_args_want_metrics(&args) && args.metrics.set_of_0_1 == 1);
+  CHECK_STR(slp_args_cloudwatch(&args), "Motorway/Kinesis");
+  CHECK_PARSES("-X", "cloudwatch_set=motorway", "s");
+  CHECK(slp_args_want_metrics(&args));
+  CHECK_STR(slp_args_cloudwatch(&args), "Motorway/Kinesis");
+  CHECK_PARSES("-X", "cloudwatch_set=sloop", "-X", "cloudwatch=Mine", "s");
+  CHECK_STR(slp_args_cloudwatch(&args), "Mine");
   CHECK_REFUSED("cloudwatch_ms", "-X", "cloudwatch_ms=999", "s");
   CHECK_REFUSED("--metrics does not go together with -L", "-L", "--metrics=x", "s");
   CHECK_REFUSED("-p key:TEXT does not go together with --metrics", "-pkey:x", "--metrics", ":1", "s");

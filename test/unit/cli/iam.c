@@ -103,7 +103,7 @@ TEST(leases_need_their_table) {
   free(args);
 }
 
-static char *policy_with_metrics(const char *ns, int as_motorway) {
+static char *policy_with_metrics(const char *ns, const char *set) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;
   slp_args *args = calloc(1, sizeof *args);
@@ -111,7 +111,7 @@ static char *policy_with_metrics(const char *ns, int as_motorway) {
   args->streams[0] = "s";
   args->streams_n = 1;
   args->metrics.cloudwatch = ns;
-  args->metrics.cloudwatch_as_motorway = as_motorway;
+  args->metrics.cloudwatch_set = set;
   CHECK_INT(slp_iam(&b, args), 0);
   char *text = strdup(slp_buf_z(&b));
   slp_buf_free(&b);
@@ -121,8 +121,8 @@ static char *policy_with_metrics(const char *ns, int as_motorway) {
 }
 
 TEST(metrics) {
-  char *none = policy_with_metrics(NULL, 0), *mine = policy_with_metrics("My \"Own\"", 1),
-       *motorway = policy_with_metrics(NULL, 1);
+  char *none = policy_with_metrics(NULL, NULL), *mine = policy_with_metrics("My \"Own\"", "motorway"),
+       *motorway = policy_with_metrics(NULL, "motorway");
   CHECK(!strstr(none, "cloudwatch"));
   CHECK(strstr(
       mine,

@@ -65,6 +65,7 @@ static const struct {
     {"metrics", "127.0.0.1:0", "adpgkqw"},
     {"unready_ms", "5000", ""}, /* with metrics: below */
     {"cloudwatch", "ns", "adpgkq"},
+    {"cloudwatch_set", "motorway", "adpgkq"},
     {"cloudwatch_as_motorway", "1", "adpgkq"},
     {"cloudwatch_ms", "5000", ""}, /* with cloudwatch: below */
     {"sandbox.synthetic_bytes", "100", "M"},
