@@ -56,6 +56,9 @@ extern "C" {
 #ifndef SLOOP_EXTERN
 #define SLOOP_EXTERN __attribute__((visibility("default")))
 #endif
+#ifndef SLOOP_DEPRECATED
+#define SLOOP_DEPRECATED __attribute__((deprecated))
+#endif
 #define SLOOP_VERSION_NUM 0x000100 /* 0xMMmmpp */
 
 typedef struct sloop_s sloop_t;             /* one consumer of one stream */
@@ -202,7 +205,7 @@ typedef enum {
   SLOOP_AT_TIME,    /* what arrived at at_ms or later */
   SLOOP_AT_SEQ,     /* the record with seq and sub in shard is the first one. As start, and in
                        sloop_seek(), only that shard and its descendants are read */
-  SLOOP_AT_TOKEN,   /* token holds the positions of all shards. It is from sloop_save(), or from bloop, a
+  SLOOP_AT_TOKEN,   /* token holds the positions of all shards. It is from sloop_token(), or from bloop, a
                        Python library with the same format */
   SLOOP_AFTER_SEQ,  /* behind the record with seq and sub in shard. Occurs in positions that you are
                        given. Only sloop_checkpoint_at() accepts it */
@@ -227,12 +230,12 @@ SLOOP_EXTERN void sloop_position_init(sloop_position_t *p, sloop_position_kind_t
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 typedef enum {
-  SLOOP_SHARD_OPENED = 1,   /* reading begins; told before its first record is handed over */
-  SLOOP_SHARD_ENDED,        /* the shard is read to its end, and every record of it is acknowledged */
-  SLOOP_SHARD_STOPPED,      /* the shard or an ancestor of it was given up; on_error told why. Nothing more
+  SLOOP_SHARD_OPENED = 1, /* reading begins; told before its first record is handed over */
+  SLOOP_SHARD_ENDED,      /* the shard is read to its end, and every record of it is acknowledged */
+  SLOOP_SHARD_STOPPED,    /* the shard or an ancestor of it was given up; on_error told why. Nothing more
                                of it or of its children is fetched */
-  SLOOP_SHARD_REPOSITIONED, /* sloop_seek() or sloop_rewind() moved it. Acknowledging records of it that
-                               are out has no effect any more */
+  SLOOP_SHARD_REPOSITIONED, /* sloop_seek() or sloop_seek_checkpoint() moved it. Acknowledging records of
+                               it that are out has no effect any more */
   SLOOP_SHARD_LOST,         /* another worker has its lease. Acknowledging records of it that are out has
                                no effect any more */
   SLOOP_SHARD_RELEASED,     /* its lease was given up: handed over, at a stop, for lack of progress,
@@ -241,7 +244,7 @@ typedef enum {
   SLOOP_SHARD_READ_OUT,     /* with SLOOP_CHECKPOINTS_ASKED: it is read to its end, and every record of it
                                is acknowledged. It ends when you pass SLOOP_AT_END to sloop_checkpoint_at() */
   SLOOP_SHARD_LEAVING       /* with SLOOP_CHECKPOINTS_ASKED: another worker is to have it, and nothing more
-                               of it is handed over. sloop_hand_over() lets it go; after handover_ms it
+                               of it is handed over. sloop_handover() lets it go; after handover_ms it
                                goes anyway */
 } sloop_shard_event_kind_t;
 typedef struct sloop_shard_event_s {
@@ -696,10 +699,10 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
  * gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB.
  *
  * Tokens of bloop, a Python library, have the same format and can be loaded here; bloop loads those that
- * sloop_save() writes of DynamoDB streams. A shard may have four keys that bloop does not write, and that
+ * sloop_token() writes of DynamoDB streams. A shard may have four keys that bloop does not write, and that
  * readers may ignore: sub_sequence; arrived_at; clear_until (ms: until this time no record followed, or its
  * loss was reported); not_before (ms: started at a time or at the latest, and nothing read yet). */
-SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
+SLOOP_EXTERN int sloop_token(sloop_t *s, char *buf, size_t *len);
 
 /* Moves the consumer: it goes on from another position. Batches that are out stay valid, but acknowledging
  * them has no effect any more. Nothing from before is handed over once cb has come. on_shard tells
@@ -766,15 +769,16 @@ SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, vo
  * another stream for ever. */
 SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
                                      void *arg);
-/* Reads the shard again, from behind the position that was named last by sloop_checkpoint_at(), or from where
- * this worker began. Batches of it that are out stay valid, but acknowledging them has no effect any more.
- * SLOOP_SHARD_REPOSITIONED comes, then SLOOP_SHARD_OPENED. The lease stays. Returns what
- * sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is leaving or its end was named. */
-SLOOP_EXTERN int sloop_rewind(sloop_t *s, const char *shard);
+/* Moves one shard back to its checkpoint: it is read again from behind the position that was named last by
+ * sloop_checkpoint_at(), or from where this worker began. Batches of it that are out stay valid, but
+ * acknowledging them has no effect any more. SLOOP_SHARD_REPOSITIONED comes, then SLOOP_SHARD_OPENED. The
+ * lease stays. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is leaving or its end
+ * was named. */
+SLOOP_EXTERN int sloop_seek_checkpoint(sloop_t *s, const char *shard);
 /* Says after SLOOP_SHARD_LEAVING that you will name no more positions of the shard. The lease goes as soon
  * as you hold no batch of it. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is
  * not leaving. */
-SLOOP_EXTERN int sloop_hand_over(sloop_t *s, const char *shard);
+SLOOP_EXTERN int sloop_handover(sloop_t *s, const char *shard);
 /* Returns this worker's instance: its id, a dot, and a part that is another one each time it joins. ""
  * without app and before SLOOP_LEASE_JOINED. Lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
@@ -809,6 +813,14 @@ SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);
 SLOOP_EXTERN const char *sloop_metrics_url(const sloop_metrics_t *m);
 /* Stops listening and publishing before s is closed; m is gone when it returns. NULL is allowed. */
 SLOOP_EXTERN void sloop_metrics_close(sloop_metrics_t *m);
+
+/* ---- deprecated names -------------------------------------------------------------------------------- */
+/* Deprecated: sloop_token(). */
+SLOOP_DEPRECATED SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
+/* Deprecated: sloop_seek_checkpoint(). */
+SLOOP_DEPRECATED SLOOP_EXTERN int sloop_rewind(sloop_t *s, const char *shard);
+/* Deprecated: sloop_handover(). */
+SLOOP_DEPRECATED SLOOP_EXTERN int sloop_hand_over(sloop_t *s, const char *shard);
 #ifdef __cplusplus
 }
 #endif

@@ -232,12 +232,12 @@ int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *t
   return slp_leased_name(s->consumer, shard, &at, cb, arg);
 }
 
-int sloop_rewind(sloop_t *s, const char *shard) {
+int sloop_seek_checkpoint(sloop_t *s, const char *shard) {
   if (s->closing) return SLOOP_ESTATE;
   return shard ? slp_leased_rewind(s->consumer, shard) : SLOOP_ENOSHARD;
 }
 
-int sloop_hand_over(sloop_t *s, const char *shard) {
+int sloop_handover(sloop_t *s, const char *shard) {
   if (s->closing) return SLOOP_ESTATE;
   return shard ? slp_leased_hand_over(s->consumer, shard) : SLOOP_ENOSHARD;
 }

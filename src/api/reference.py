@@ -110,7 +110,7 @@ def macro(text, before):
 def declaration(text, before):
     body = re.search(r"\{(.*)\}\s*(\w*)\s*;", text, re.S)
     if not body or "SLOOP_EXTERN" in text or "#define X" in body[1]:
-        bare = COMMENT.sub("", text).replace("SLOOP_EXTERN ", "")
+        bare = COMMENT.sub("", text).replace("SLOOP_DEPRECATED ", "").replace("SLOOP_EXTERN ", "")
         behind = [" ".join(plain(c)) for c in COMMENT.findall(text)]
         if body and "#define X" in body[1]:
             return paragraphs(before)

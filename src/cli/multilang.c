@@ -145,13 +145,13 @@ static int op_checkpoint(slp_ml_shard *h, const slp_ml_place *place) {
  * it means that the lease is about to be lost anyway. */
 static void op_rewind(slp_ml_shard *h) {
   run *d = child_of(h)->d;
-  int r = d->consumer.s ? sloop_rewind(d->consumer.s, h->id) : SLOOP_ESTATE;
+  int r = d->consumer.s ? sloop_seek_checkpoint(d->consumer.s, h->id) : SLOOP_ESTATE;
   if (r == SLP_ENOMEM) slp_cli_consumer_fail(&d->consumer, SLP_EXIT_FAILED, "no memory");
 }
 
 static void op_hand_over(slp_ml_shard *h) {
   run *d = child_of(h)->d;
-  if (d->consumer.s) (void)sloop_hand_over(d->consumer.s, h->id);
+  if (d->consumer.s) (void)sloop_handover(d->consumer.s, h->id);
 }
 
 /* Prints a line for the user. Drops the line if standard error is full, because other shards must not wait
@@ -251,7 +251,7 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
       if (k)
         slp_ml_leaving(&k->h, now);
       else
-        (void)sloop_hand_over(c->s, shard);
+        (void)sloop_handover(c->s, shard);
       break;
     case SLOOP_SHARD_ENDED:
     case SLOOP_SHARD_STOPPED:

@@ -157,9 +157,9 @@ int slp_places_note(slp_places *p, size_t number, sloop_t *s) {
       return SLP_ENOMEM;
     }
     n = fresh.cap + 1;
-    r = sloop_save(s, fresh.p, &n);
+    r = sloop_token(s, fresh.p, &n);
   }
-  if (r) { /* sloop_save() failed because it knows no position: not yet, or no longer */
+  if (r) { /* sloop_token() failed because it knows no position: not yet, or no longer */
     slp_buf_free(&fresh);
     return r == SLP_ENOMEM ? r : 0;
   }

@@ -1,4 +1,4 @@
-/* token_file.h - reads files with positions in streams: one token a line, as sloop_save() writes it. A
+/* token_file.h - reads files with positions in streams: one token a line, as sloop_token() writes it. A
  * file of one stream is plain bloop JSON, which may also have several lines. */
 #ifndef SLP_CLI_TOKEN_FILE_H
 #define SLP_CLI_TOKEN_FILE_H

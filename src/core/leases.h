@@ -14,8 +14,8 @@ struct slp_counts;
 typedef enum slp_drain {
   SLP_DRAIN_NO,      /* the worker keeps the lease */
   SLP_DRAIN_STOPPED, /* no more records of the shard are fetched or handed out */
-  /* No more records are fetched or handed out, and the user was told so. The worker waits for the user's
-   * sloop_hand_over(). */
+  /* no more records are fetched or handed out, and the user was told; the user lets the shard go with
+   * sloop_handover() */
   SLP_DRAIN_OFFERED,
   SLP_DRAIN_ASKED /* the lease is given up as soon as the user holds no record of the shard */
 } slp_drain;

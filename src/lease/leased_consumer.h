@@ -31,7 +31,8 @@ int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg);
 /* Removes a save (slp_leased_save) that was not answered yet. Returns 1 and its callback, which the caller
  * must make; 0 if there is none. */
 int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
-/* Saves positions that the user chooses. For sloop_checkpoint_at(), sloop_rewind() and sloop_hand_over(). */
+/* For sloop_checkpoint_at(), sloop_seek_checkpoint() and sloop_handover(), where the user chooses the
+ * positions that are saved. */
 int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *where, sloop_cb cb, void *arg);
 int slp_leased_rewind(slp_consumer *c, const char *shard);
 int slp_leased_hand_over(slp_consumer *c, const char *shard);

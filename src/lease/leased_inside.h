@@ -41,8 +41,8 @@ struct slp_leased {
   char instance[160];
 };
 
-/* A shard that the user wants to be read again (sloop_rewind). While `retired` is 1, c->shards does not have
- * the shard. */
+/* A shard that the user wants to be read again (sloop_seek_checkpoint). Once it is retired, c->shards no
+ * longer has the shard. */
 typedef struct slp_reopening {
   slp_list link;
   uint8_t retired; /* 1: the shard was removed from c->shards, with the records that were fetched */

@@ -16,14 +16,14 @@ static void trouble(slp_world *w) {
 static char *save(oom_reader *x) {
   size_t len = 0;
   char *token;
-  int rc = sloop_save(x->s, NULL, &len);
+  int rc = sloop_token(x->s, NULL, &len);
   if (rc != SLP_ENOBUFS) {
     oom_answer(x->run, "save", rc, SLOOP_ESTATE);
     return NULL;
   }
   token = slp_alloc(x->world->mem, len);
   SLP_CHECK(token);
-  rc = sloop_save(x->s, token, &len);
+  rc = sloop_token(x->s, token, &len);
   oom_answer(x->run, "save", rc, 0);
   if (rc == 0) return token;
   slp_free(x->world->mem, token);

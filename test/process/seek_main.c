@@ -57,7 +57,7 @@ static void on_moved(sloop_t *s, int status, void *arg) {
 static void save(void) {
   static char token[1 << 20];
   size_t n = sizeof token;
-  int r = sloop_save(consumer, token, &n);
+  int r = sloop_token(consumer, token, &n);
   printf("token %s\n", r ? sloop_err_name(r) : token);
   fflush(stdout);
 }

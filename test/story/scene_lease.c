@@ -866,7 +866,7 @@ STORY(what_makes_no_sense_is_refused_by_name) {
   begin(w);
   size_t len = 0;
   sloop_position_t to = {.kind = SLOOP_OLDEST};
-  CHECK_INT(sloop_save(w->s, NULL, &len), SLOOP_ESTATE);
+  CHECK_INT(sloop_token(w->s, NULL, &len), SLOOP_ESTATE);
   CHECK_INT(sloop_seek(w->s, &to, NULL, NULL), SLOOP_ESTATE);
 }
 

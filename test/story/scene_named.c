@@ -218,8 +218,8 @@ STORY(bad_names_are_refused) {
   CHECK_INT(name_seq(u, shard, "1", UINT64_C(1) << 32), SLOOP_EOPTION);
   CHECK_INT(name_seq(u, "nobody", "1", 0), SLOOP_ENOSHARD);
   CHECK_INT(name_end(u, shard), SLOOP_ESTATE); /* there is more to come */
-  CHECK_INT(sloop_hand_over(u->s, shard), SLOOP_ESTATE);
-  CHECK_INT(sloop_rewind(u->s, "nobody"), SLOOP_ENOSHARD);
+  CHECK_INT(sloop_handover(u->s, shard), SLOOP_ESTATE);
+  CHECK_INT(sloop_seek_checkpoint(u->s, "nobody"), SLOOP_ENOSHARD);
   CHECK_INT(sloop_checkpoint(u->s, shard, NULL, NULL), SLOOP_ESTATE);
   CHECK_INT(u->answers, 0);
 }
@@ -272,8 +272,8 @@ STORY(a_rewound_shard_is_read_again_from_behind_the_last_name) {
   user *u = begin(g, 0);
   wait_for(g, u, 60);
   seen at = u->got[9];
-  CHECK_INT(sloop_rewind(u->s, at.shard), 0); /* nothing was named: all of it comes again */
-  CHECK_INT(sloop_rewind(u->s, at.shard), 0);
+  CHECK_INT(sloop_seek_checkpoint(u->s, at.shard), 0); /* nothing was named: all of it comes again */
+  CHECK_INT(sloop_seek_checkpoint(u->s, at.shard), 0);
   wait_for(g, u, 120);
   CHECK_STR(u->got[60].seq, u->got[0].seq);
   CHECK_INT(u->told[SLOOP_SHARD_REPOSITIONED], 1);
@@ -281,14 +281,14 @@ STORY(a_rewound_shard_is_read_again_from_behind_the_last_name) {
   CHECK_INT(name_seq(u, at.shard, at.seq, 0), 0);
   answered(g, u, 1, 0);
   u->keeps = 1;
-  CHECK_INT(sloop_rewind(u->s, at.shard), 0);
+  CHECK_INT(sloop_seek_checkpoint(u->s, at.shard), 0);
   wait_for(g, u, 170);
   CHECK_STR(u->got[120].seq, u->got[10].seq);
   sloop_batch_t *old = u->kept; /* what is out at a rewind counts no more */
   CHECK(old);
   u->keeps = 0;
   u->kept = NULL;
-  CHECK_INT(sloop_rewind(u->s, at.shard), 0);
+  CHECK_INT(sloop_seek_checkpoint(u->s, at.shard), 0);
   slp_world_pass(g->w, 5);
   sloop_batch_done(old, 0);
   wait_for(g, u, 220);
@@ -305,12 +305,12 @@ STORY(the_end_of_a_shard_is_written_when_it_is_named) {
   CHECK_INT(u->got_n, 30); /* its children wait for it */
   CHECK_INT(u->told[SLOOP_SHARD_READ_OUT], 1);
   CHECK_INT(u->told[SLOOP_SHARD_ENDED], 0);
-  CHECK_INT(sloop_rewind(u->s, u->out_of[0]), 0); /* and it can be read again */
+  CHECK_INT(sloop_seek_checkpoint(u->s, u->out_of[0]), 0); /* and it can be read again */
   wait_for(g, u, 60);
   slp_world_pass(g->w, 5000);
   CHECK_INT(u->told[SLOOP_SHARD_READ_OUT], 2);
   CHECK_INT(name_end(u, u->out_of[1]), 0);
-  CHECK_INT(sloop_rewind(u->s, u->out_of[1]), SLOOP_ESTATE);
+  CHECK_INT(sloop_seek_checkpoint(u->s, u->out_of[1]), SLOOP_ESTATE);
   answered(g, u, 1, 0);
   wait_for(g, u, 100);
   CHECK_INT(u->told[SLOOP_SHARD_ENDED], 1);
@@ -321,7 +321,7 @@ STORY(closing_answers_every_name) {
   user *u = begin(g, 0);
   wait_for(g, u, 20);
   for (int i = 0; i < 5; i++) CHECK_INT(name_seq(u, u->got[0].shard, u->got[(size_t)i].seq, 0), 0);
-  CHECK_INT(sloop_rewind(u->s, u->got[0].shard), 0);
+  CHECK_INT(sloop_seek_checkpoint(u->s, u->got[0].shard), 0);
   end(g, u, 0);
   CHECK_INT(u->answers, 5);
   CHECK_INT(u->status, SLP_ECANCELED);
@@ -355,7 +355,7 @@ TEST(a_lease_that_another_worker_asks_for_waits_to_be_let_go) {
   for (size_t k = 0; k < 2; k++) {
     char shard[24];
     snprintf(shard, sizeof shard, "shardId-00000000000%u", (unsigned)k);
-    asked += sloop_hand_over(u->s, shard) == 0;
+    asked += sloop_handover(u->s, shard) == 0;
   }
   CHECK_INT(asked, 1);
   slp_world_pass(g.w, 4000);

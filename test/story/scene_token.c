@@ -23,9 +23,9 @@ SCENE(nothing_can_be_saved_before_the_shards_are_known) {
   stage_begin(st, seed, 2);
   CHECK_INT(slp_user_open(&st->u), 0);
   size_t len = 0;
-  CHECK_INT(sloop_save(st->u.s, NULL, &len), SLOOP_ESTATE);
+  CHECK_INT(sloop_token(st->u.s, NULL, &len), SLOOP_ESTATE);
   slp_user_start(&st->u);
-  CHECK_INT(sloop_save(st->u.s, NULL, &len), SLOOP_ESTATE);
+  CHECK_INT(sloop_token(st->u.s, NULL, &len), SLOOP_ESTATE);
 }
 
 SCENE(from_a_token_nothing_acknowledged_comes_again_and_nothing_is_lost) {
@@ -541,7 +541,7 @@ SCENE(latest_of_a_closed_shard_whose_children_are_listed_late_leads_to_them_from
   source->ops = &late_ops;
   slp_user_start(&st->u);
   size_t len = 0;
-  while (sloop_save(st->u.s, NULL, &len) == SLOOP_ESTATE && slp_sim_now_us(st->w->sim) < 9000000)
+  while (sloop_token(st->u.s, NULL, &len) == SLOOP_ESTATE && slp_sim_now_us(st->w->sim) < 9000000)
     slp_world_pass(st->w, 1);
   CHECK(slp_user_save(&st->u));
   slp_world_put_many(st->w, st->stream, 60, 30);

@@ -391,7 +391,7 @@ void hd_ask_something(hd_life *l, uint64_t *r) {
     case 2: CALL(l, (void)sloop_list(l->s, on_listed, l)); break;
     case 3: CALL(l, (void)sloop_admin_leases(sloop_admin_of(l->s), on_leases, l)); break;
     case 4: CALL(l, (void)sloop_admin_explain(sloop_admin_of(l->s), shard, on_explained, l)); break;
-    case 5: CALL(l, (void)sloop_save(l->s, token, &n)); break;
+    case 5: CALL(l, (void)sloop_token(l->s, token, &n)); break;
     default: (void)hd_stats_of(l);
   }
 }

@@ -317,20 +317,20 @@ int slp_user_save(slp_user *u) {
   size_t len = 0, again;
   int rc;
   if (!u->s || u->moving) return 0;
-  SLP_CALL(u->oracle, rc = sloop_save(u->s, NULL, &len));
+  SLP_CALL(u->oracle, rc = sloop_token(u->s, NULL, &len));
   if (rc == SLOOP_ESTATE || rc == SLP_ENOMEM) return 0;
   if (rc != SLP_ENOBUFS || len < 2)
-    slp_oracle_bad(u->oracle, "S12 contract: sloop_save without room: %d", rc);
+    slp_oracle_bad(u->oracle, "S12 contract: sloop_token without room: %d", rc);
   char *token = slp_alloc(mem, len);
   SLP_CHECK(token);
   again = len;
-  SLP_CALL(u->oracle, rc = sloop_save(u->s, token, &again));
+  SLP_CALL(u->oracle, rc = sloop_token(u->s, token, &again));
   if (rc == SLP_ENOMEM) {
     slp_free(mem, token);
     return 0;
   }
   if (rc || again != len - 1 || strlen(token) != again)
-    slp_oracle_bad(u->oracle, "S12 contract: sloop_save: %d, %zu bytes of %zu", rc, again, len);
+    slp_oracle_bad(u->oracle, "S12 contract: sloop_token: %d, %zu bytes of %zu", rc, again, len);
   slp_sim_trace(u->world->sim, "saved %s", token);
   slp_free(mem, u->token);
   u->token = token;

@@ -15,7 +15,7 @@
  *   FAKE_DATA=FILE        every payload is the content of this file
  *   FAKE_SAME=N           N records in a row have the same payload
  *   FAKE_SLOW_MS=N        between two batches
- *   FAKE_NOT_YET=1        sloop_save knows nothing yet
+ *   FAKE_NOT_YET=1        sloop_token knows nothing yet
  *   FAKE_LOG_LINES=1      two lines of log, of the parts order and shard
  *   FAKE_METRICS=CODE     metrics can't be opened; else they are at whatever address was asked for
  *   FAKE_METRICS_LOG=1    one line of log, of metrics
@@ -432,11 +432,11 @@ int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *t
   (void)s, (void)shard, (void)to, (void)cb, (void)arg;
   return SLOOP_ESTATE;
 }
-int sloop_rewind(sloop_t *s, const char *shard) {
+int sloop_seek_checkpoint(sloop_t *s, const char *shard) {
   (void)s, (void)shard;
   return SLOOP_ESTATE;
 }
-int sloop_hand_over(sloop_t *s, const char *shard) {
+int sloop_handover(sloop_t *s, const char *shard) {
   (void)s, (void)shard;
   return SLOOP_ESTATE;
 }
@@ -444,7 +444,7 @@ void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *
   (void)s, (void)each, (void)arg;
 }
 
-int sloop_save(sloop_t *s, char *buf, size_t *len) {
+int sloop_token(sloop_t *s, char *buf, size_t *len) {
   char text[400];
   if (!s->told_shards || getenv("FAKE_NOT_YET")) return SLOOP_ESTATE;
   int n =

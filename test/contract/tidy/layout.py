@@ -66,7 +66,7 @@ def functions(text):
     text = re.sub(r"^#(?:.*\\\n)*.*$", "", text, flags=re.M)
     text = re.sub(r"\{[^{}]*\}", "", text.replace('extern "C" {', ""))
     found = [" ".join(part.split()) for part in text.split(";")]
-    return sorted(part.removeprefix("SLOOP_EXTERN ") for part in found if part.endswith(")"))
+    return sorted(part.replace("SLOOP_EXTERN ", "") for part in found if part.endswith(")"))
 
 
 def program(texts):

@@ -35,7 +35,7 @@ def names(header):
     code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     found = set(re.findall(r"\b(sloop_\w+)\(", code)) - {"sloop_opts_init"}
     found |= {"SLOOP_" + name if name.startswith("E") else name for name in re.findall(r"\bX\((\w+), ", code)}
-    found |= set(re.findall(r"\b(SLOOP_[A-Z_]+)\b(?=\s*[,=\n}])", code)) - {"SLOOP_H", "SLOOP_ADMIN_H", "SLOOP_EXTERN", "SLOOP_EMIN_"}
+    found |= set(re.findall(r"\b(SLOOP_[A-Z_]+)\b(?=\s*[,=\n}])", code)) - {"SLOOP_H", "SLOOP_ADMIN_H", "SLOOP_EXTERN", "SLOOP_DEPRECATED", "SLOOP_EMIN_"}
     for body in re.findall(r"struct \w+ \{([^#]*?)\} sloop_\w+_t;", code, re.S):
         found |= set(re.findall(r"(\w+)\s*[,;](?![^(]*\))", body))
     return found

@@ -7,6 +7,9 @@
 
 #include "check.h"
 
+/* The deprecated names are tried as well. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 static uv_loop_t loop;
 static int closed, told, turns; /* callbacks; of what was under way; turns of the loop in between */
 static sloop_metrics_t *others; /* of a consumer that stays open */
@@ -64,6 +67,10 @@ static int open_metrics(sloop_t *s, const char *listen) {
   CHECK(m == NULL);
   return r;
 }
+static int token_of(sloop_t *s, size_t n) {
+  char room[10];
+  return sloop_token(s, n ? room : NULL, &n);
+}
 static int save(sloop_t *s, size_t n) {
   char room[10];
   return sloop_save(s, n ? room : NULL, &n);
@@ -113,6 +120,7 @@ static const sloop_place_t token = {.size = sizeof token, .token = "{}"},
     sloop_checkpoint_at(s, NULL, NULL, NULL, NULL))                                                       \
   X(sloop_close, VOID(sloop_close(s, on_other_end, NULL)), VOID(sloop_close(s, NULL, NULL)))              \
   X(sloop_hand_over, sloop_hand_over(s, "x"), sloop_hand_over(s, NULL))                                   \
+  X(sloop_handover, sloop_handover(s, "x"), sloop_handover(s, NULL))                                      \
   X(sloop_list, sloop_list(s, on_list, NULL), sloop_list(s, NULL, NULL))                                  \
   X(sloop_loop, loop_of(s), loop_of(s))                                                                   \
   X(sloop_metrics_add, sloop_metrics_add(others, s), sloop_metrics_add(others, s))                        \
@@ -120,6 +128,8 @@ static const sloop_place_t token = {.size = sizeof token, .token = "{}"},
   X(sloop_pause, sloop_pause(s, NULL), sloop_pause(s, ""))                                                \
   X(sloop_ref, VOID(sloop_ref(s)), VOID(sloop_ref(s)))                                                    \
   X(sloop_resume, sloop_resume(s, NULL), sloop_resume(s, ""))                                             \
+  X(sloop_seek_checkpoint, sloop_seek_checkpoint(s, "x"), sloop_seek_checkpoint(s, NULL))                 \
+  X(sloop_token, token_of(s, 10), token_of(s, 0))                                                         \
   X(sloop_rewind, sloop_rewind(s, "x"), sloop_rewind(s, NULL))                                            \
   X(sloop_save, save(s, 10), save(s, 0))                                                                  \
   X(sloop_seek, sloop_seek(s, &oldest, on_other_end, NULL), sloop_seek(s, NULL, NULL, NULL))              \

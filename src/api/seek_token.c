@@ -1,4 +1,4 @@
-/* seek_save.c - saves and moves the position of a consumer. */
+/* seek_token.c - makes the token of a consumer's positions, and moves a consumer to other positions. */
 #include "api/open.h"
 #include "core/seek.h"
 
@@ -6,7 +6,7 @@ void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind) {
   *p = (sloop_position_t){.kind = kind};
 }
 
-int sloop_save(sloop_t *s, char *buf, size_t *len) {
+int sloop_token(sloop_t *s, char *buf, size_t *len) {
   return s->closing || s->o.app ? SLOOP_ESTATE : slp_consumer_save(s->consumer, buf, len);
 }
 
