@@ -63,8 +63,16 @@ extern "C" {
 
 typedef struct sloop_s sloop_t;             /* one consumer of one stream */
 typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_done() */
+/* Structs that callbacks of the options are given. Each is declared in the group of its subject. */
+struct sloop_shard_event_s;
+struct sloop_lease_event_s;
+struct sloop_loss_s;
+struct sloop_stats_s;
 
-/* ---- errors: the one list. Numbers are fixed for ever and lie outside libuv's. ------------- */
+/* ---- errors -------------------------------------------------------------------------------------- */
+/* The one list of codes. Their numbers are fixed for ever and lie outside libuv's, whose codes are used as
+ * well. What fails while a consumer runs is told by on_error of the options. */
+
 /* A function says which of these it returns. All of them but EOWNED and ENOWORKER may come by on_error,
  * besides UV_E* of the network. Functions of sloop_admin.h end with those two as well.
  * ETOOBIG: an answer is larger than the room for it, or a token would be larger than 64 MiB. ESTATE by
@@ -105,14 +113,6 @@ SLOOP_EXTERN const char *sloop_err_name(int err);
 /* Returns a sentence about the code: "success" for 0, "unknown error" for a number that is no error code.
  * Never NULL; static. */
 SLOOP_EXTERN const char *sloop_strerror(int err);
-/* Returns the versions that the library was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2
- * libcurl/7.88.1 ...". Static. */
-SLOOP_EXTERN const char *sloop_features(void);
-/* Returns the version of the library that runs: "0.1.0". Static. */
-SLOOP_EXTERN const char *sloop_version(void);
-/* Returns the same version as a number. SLOOP_VERSION_NUM is the version of the header, for comparison. */
-SLOOP_EXTERN uint32_t sloop_version_num(void);
-
 /* Until the first listing of the shards has come, an error that waiting can't mend is fatal: no such stream,
  * no credentials, no right, a refused request, a start that makes no sense. With leases the same holds for
  * the lease table until this worker has joined. Afterwards calls are tried again for ever, and two errors are
@@ -135,7 +135,10 @@ typedef struct sloop_error_s {
   const char *message;    /* one line, safe to print */
 } sloop_error_t;
 
-/* ---- records ------------------------------------------------------------------------------- */
+/* ---- records and batches ------------------------------------------------------------------------- */
+/* on_batch of the options gets each batch. Its records and all that they point at are yours until
+ * sloop_batch_done(), which gives the batch back and says what of it is acknowledged. */
+
 /* Bytes, not ended by a NUL; never grows. */
 typedef struct sloop_str_s {
   const char *base; /* never NULL */
@@ -196,7 +199,10 @@ SLOOP_EXTERN void sloop_batch_ack(sloop_batch_t *b, size_t index);
  * sloop_close() it only frees. b is gone when it returns; acked > count ends the process. */
 SLOOP_EXTERN void sloop_batch_done(sloop_batch_t *b, size_t acked);
 
-/* ---- positions ----------------------------------------------------------------------------- */
+/* ---- positions ----------------------------------------------------------------------------------- */
+/* Where reading starts (start of the options), where a consumer moves to (sloop_seek()), and where a lease
+ * stands. The positions of all shards together are a token: sloop_token(). */
+
 typedef enum {
   SLOOP_LATEST = 1, /* what arrives from now on. If a call fails before the first record has come, reading
                        starts over by time, up to a second plus the duration of a call before the original
@@ -228,11 +234,342 @@ typedef struct sloop_position_s {
 /* Sets kind, and 0 or NULL in all other members. */
 SLOOP_EXTERN void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind);
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------------------------------- */
+/* What sloop_open() is given, callbacks included. A callback's own types stand where its subject is: events,
+ * statistics, leases. */
+
+/* Your answer to a creds callback; copied. */
+typedef struct sloop_creds_s {
+  size_t size;               /* set by sloop_creds_init() */
+  const char *access_key;    /* required */
+  const char *secret_key;    /* required */
+  const char *session_token; /* or NULL */
+  int64_t expires_at_ms;     /* -1: never. You are asked for new ones up to 15 minutes before that time */
+} sloop_creds_t;
+#define sloop_creds_init(c) sloop_creds_init_sized((c), sizeof *(c))
+SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
+typedef struct sloop_creds_req_s sloop_creds_req_t; /* yours until sloop_creds_done() */
+/* Answers a creds callback: exactly once, at once or later, also after sloop_close(). Pass status 0 and
+ * creds, or a negative status (SLOOP_E* or UV_E*) and a sentence that says why (may be NULL). on_error then
+ * tells SLOOP_EAUTH with that sentence. */
+SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
+                                   const char *why);
+
+/* The first level is the worst. */
+typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level_t;
+
 typedef enum {
-  SLOOP_SHARD_OPENED = 1, /* reading begins; told before its first record is handed over */
-  SLOOP_SHARD_ENDED,      /* the shard is read to its end, and every record of it is acknowledged */
-  SLOOP_SHARD_STOPPED,    /* the shard or an ancestor of it was given up; on_error told why. Nothing more
+  SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the Kinesis Producer Library becomes its records, with
+                                  the same seq and sub 0, 1, ... */
+  SLOOP_AGGREGATES_KEEP        /* an aggregate is handed over as one record */
+} sloop_aggregates_t;
+typedef enum {
+  SLOOP_ORDER_TIME = 1, /* records of all shards by arrival time; the order of each shard is kept */
+  SLOOP_ORDER_SHARD     /* the order of each shard is kept, and no shard waits for another */
+} sloop_order_t;
+typedef enum {
+  SLOOP_WIRE_AUTO = 1, /* CBOR if the endpoint speaks it, else JSON */
+  SLOOP_WIRE_CBOR,
+  SLOOP_WIRE_JSON
+} sloop_wire_t;
+/* How records come. Push is the enhanced fan-out of Kinesis: the service sends records as they arrive,
+ * with throughput that no other reader shares. AWS bills it by shard-hour and gigabyte. */
+typedef enum {
+  SLOOP_RETRIEVAL_POLL = 1, /* by GetRecords calls */
+  SLOOP_RETRIEVAL_PUSH,     /* pushed, or the consumer fails. At the start: SLOOP_EACCESS without the right
+                               to describe or register the registered consumer; SLOOP_EREFUSED if the
+                               stream has no room for it; SLOOP_ESTREAMBUSY if it was not ACTIVE within a
+                               minute, because it is being registered or deregistered. After it was ACTIVE,
+                               losing it is not fatal: on_error tells, and it is tried again */
+  SLOOP_RETRIEVAL_AUTO /* pushed while the registered consumer is there and its subscriptions bring events,
+                          else polled. on_error tells when the stream is polled instead. Push is then tried
+                          again after a minute, and less and less often, down to once an hour. The log says
+                          which of the two is in use, and why */
+} sloop_retrieval_t;
+/* What to do with a shard whose position was trimmed: the stream no longer keeps the records after it. */
+typedef enum {
+  SLOOP_TRIMMED_STOP = 1, /* the shard stops, and its children are not read */
+  SLOOP_TRIMMED_CONTINUE  /* the shard is read from its oldest record on, after on_loss */
+} sloop_trimmed_t;
+/* What to do when the first unacknowledged record of a shard was given back retry_max times. */
+typedef enum {
+  SLOOP_RETRY_REDELIVER = 1, /* the record is handed over again, for ever. "again" in sloop_opts_set() */
+  SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try. "stop" */
+  SLOOP_RETRY_PARK,          /* with leases only: nobody reads the shard until sloop_admin_release().
+                                "park" */
+  SLOOP_RETRY_SKIP           /* on_dead_letter gets the record, which then counts as acknowledged. "skip" */
+} sloop_retry_t;
+
+/* Which positions are written to the lease table. */
+typedef enum {
+  SLOOP_CHECKPOINTS_ACKED = 1, /* up to where all is acknowledged, without being asked: see checkpoint_ms */
+  SLOOP_CHECKPOINTS_ASKED      /* those that you pass to sloop_checkpoint_at(), and no others.
+                                  Acknowledging only frees memory. A shard that was read to its end stays
+                                  until you name its end */
+} sloop_checkpoints_t;
+
+/* The comment behind a member begins with its default. A number out of its range makes sloop_open() fail, and
+ * options can't be changed afterwards. The struct and its texts may be freed when sloop_open() has returned;
+ * what join, alloc_ctx and arg point to is not copied. */
+typedef struct sloop_opts_s {
+  size_t size; /* set by sloop_opts_init() */
+  /* The stream, and how it is reached. */
+  const char *stream;     /* required. Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table
+                             or of one of its streams */
+  const char *region;     /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
+  const char *endpoint;   /* NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
+                             AWS_ENDPOINT_URL, the profile's, the region's. Else a URL */
+  const char *profile;    /* NULL: AWS_PROFILE or "default" */
+  const char *ca_bundle;  /* NULL: AWS_CA_BUNDLE, else the system's. Else a file of certificates */
+  const char *user_agent; /* NULL: "sloop/VERSION" */
+  sloop_t *join; /* NULL. Else a consumer that was not started or closed yet, or SLOOP_EOPTION. Its loop is
+                    used, whatever loop sloop_open() is given. Both share connections, credentials, memory
+                    and the order by time. These options are then the first consumer's, and what is set
+                    here is ignored: region, endpoint, profile, ca_bundle, user_agent, wire, in_flight_max,
+                    buffered_bytes_max, order, order_wait_ms, batches_out_max, batch_records_max,
+                    batch_bytes_max, alloc, alloc_ctx, store_endpoint, and creds: the first consumer's is
+                    called, or after its close that of another one. Joined consumers may be closed in any
+                    order */
+  /* The stream. */
+  sloop_position_t start;    /* SLOOP_LATEST. A kind up to SLOOP_AT_TOKEN. With app: where the application
+                                begins when it is new, by SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME (not
+                                with schema "kinsumer") */
+  const char *const *shards; /* NULL: all. Else only shards whose id ends with one of these; not with app */
+  size_t shards_n;           /* 0. How many entries shards has */
+  sloop_aggregates_t aggregates; /* SLOOP_AGGREGATES_EXPAND */
+  sloop_trimmed_t on_trimmed;    /* SLOOP_TRIMMED_CONTINUE */
+  /* How it is read. */
+  sloop_wire_t wire;           /* SLOOP_WIRE_AUTO */
+  uint32_t poll_ms;            /* 1000. Time between two calls at a shard's tip. The service's limit is 5
+                                  calls a second for each shard, shared by all readers, so below 200 is
+                                  pointless even for a sole reader. From 1 to 3600000 */
+  uint32_t list_ms;            /* 60000. Time between two listings of the shards. In a fleet one worker
+                                  lists them for all and then reads the lease table; there the interval is
+                                  at least 6 ms for each shard, and with schema "kinsumer" at most lease_ms
+                                  / 5. From 1000 to 86400000 */
+  uint32_t fetch_records_max;  /* 10000. Records asked for in one call. DynamoDB Streams give 1000 at most.
+                                  From 1 to 10000 */
+  uint32_t in_flight_max;      /* 128. Calls at once. From 1 to 4096 */
+  uint64_t buffered_bytes_max; /* 64 MiB. Bytes that are fetched and not given back; one page may exceed
+                                  it. From 65536 */
+  uint32_t buffered_records_per_shard_max; /* 0: no limit. Records of one shard that are fetched and not
+                                    acknowledged. With so many the shard is not asked for more; the
+                                    aggregates of one page may exceed it */
+  /* How it is handed over. */
+  sloop_order_t order;        /* SLOOP_ORDER_TIME */
+  uint32_t order_wait_ms;     /* 1000. How long a shard that fails, or is silent at its tip, may hold the
+                                 others back; 0: never, UINT32_MAX: for ever. A pushed shard that is
+                                 silent: at most 250, and less once it is known how much the delays of
+                                 records differ; see sloop(7) */
+  uint32_t batches_out_max;   /* 2. Batches that are out at once: in all (SLOOP_ORDER_TIME), or of each
+                                 shard (SLOOP_ORDER_SHARD). From 1 to 1000000 */
+  uint32_t batch_records_max; /* 1000. Records in a batch. From 1 to 1000000 */
+  uint32_t batch_bytes_max;   /* 1 MiB. Payload of a batch; a larger record goes alone. From 1 */
+  uint32_t retry_max; /* 10. on_retry applies when a record was given back this many times. From 1 to 250 */
+  sloop_retry_t on_retry; /* SLOOP_RETRY_REDELIVER */
+  /* Memory, logs, statistics. */
+  void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. Else returns a block of want
+                                    bytes, aligned as by malloc(), with the contents of p, which has `was`
+                                    bytes (p NULL: 0). Returns NULL if there is no memory; p then stays.
+                                    want 0 frees p. Called on the loop's thread only, until the consumer is
+                                    closed and its last batch and request for credentials are given back.
+                                    libuv, libcurl, OpenSSL and what runs on other threads use libc */
+  void *alloc_ctx;                                             /* NULL. Handed to alloc */
+  sloop_log_level_t log_level; /* SLOOP_LOG_WARN. on_log gets lines of this level and of worse ones */
+  uint32_t stats_ms;           /* 0: on_stats is never called. Else the time between its calls */
+  /* Callbacks. All but on_batch may be NULL. */
+  void *arg;                                               /* NULL. Handed to every callback below */
+  void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required. The batch is yours until
+                                    sloop_batch_done(). It comes when no other callback is due: a loss is
+                                    told before the records behind the gap */
+  void (*on_shard)(sloop_t *, const struct sloop_shard_event_s *, void *arg); /* NULL. An event of a shard */
+  void (*on_tip)(sloop_t *, void *arg); /* NULL. Every shard is at its tip, and nothing is left to hand
+                                    over or to be given back. Called each time this state is reached, but
+                                    not while a shard has ended and its children are not listed yet. With
+                                    leases: of the shards that this worker reads, at least one */
+  void (*on_loss)(sloop_t *, const struct sloop_loss_s *,
+                  void *arg);                                    /* NULL. Records can't be read any more */
+  void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* NULL. What failed: it is tried again,
+                                    or is fatal. If 1024 callbacks wait, the oldest log lines and errors
+                                    that are not fatal are dropped */
+  void (*on_stats)(sloop_t *, const struct sloop_stats_s *, void *arg);      /* NULL. See stats_ms */
+  void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg); /* NULL. line: NUL-ended,
+                                    without a line feed, safe to print, at most 511 bytes */
+  void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: the chain that the AWS tools use. Else
+                                    asks you for credentials, one request at a time: answer by
+                                    sloop_creds_done(). Calls wait for the answer, unless they can be
+                                    signed by the last credentials */
+  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* NULL. SLOOP_RETRY_SKIP needs it.
+                                    The record and its texts live until the callback returns, and the
+                                    record is acknowledged then */
+  /* Leases: workers of one application share a stream's shards. All of these need app. */
+  const char *app;            /* NULL: no leases, and every shard is read. Else the application's name, 1
+                                 to 200 bytes without spaces and slashes. Each shard is read by one of its
+                                 workers at a time, from where the last one left off */
+  const char *worker;         /* NULL: HOST-PID-RANDOM. Else this worker's id, unique in its application: 1
+                                 to 64 bytes without spaces and slashes, and not ending in a dot */
+  const char *store;          /* NULL: "dynamodb". Where the leases are: "dynamodb", "dynamodb:TABLE",
+                                 "sqlite:FILE" (shared by processes of one machine), "memory" (shared by
+                                 joined consumers). TABLE is made when it is not there; its default is
+                                 "sloop", with other schemas app */
+  const char *store_endpoint; /* NULL: as endpoint. Else the URL of the DynamoDB that has the lease table */
+  const char *schema;         /* NULL: "sloop". How the table is laid out: "sloop", "kcl" (Amazon KCL 2 and
+                                 3), "vmware-go-kcl" (and -v2), "kinsumer", "motorway", "kcl-rb". With the
+                                 last four an application has one stream. "kinsumer" has three tables:
+                                 TABLE_checkpoints, TABLE_clients, TABLE_metadata */
+  uint32_t lease_ms;          /* 0: 10000, with schema "kinsumer" 300000. A worker that is silent for so
+                                 long is dead. Callbacks that hold the loop for 0.43 of it may suspend this
+                                 worker, for 0.63 of it may cost its leases. With "kinsumer" it must be
+                                 five times the fleet's shardCheckFrequency. From 1000 to 3600000 */
+  uint32_t checkpoint_ms;     /* 5000. Time between two writes of a position that moves, longer while the
+                                 table throttles. 0: written only by sloop_checkpoint(), at a handover and
+                                 at a stop. At most 3600000 */
+  uint32_t handover_ms; /* 30000. How long a handover waits for batches that you hold. From 1 to 3600000 */
+  uint32_t stall_ms;    /* 0: never. A shard goes to another worker if for so long it could not be read, or
+                           had records to acknowledge and made no progress. Time in which it is paused, or
+                           waits for another shard or a joined consumer in the order by time, does not
+                           count */
+  uint32_t weight;      /* 1. Shares of the shards for this worker, compared with the weights of the
+                           others. From 1 to 1000 */
+  void (*on_lease)(sloop_t *, const struct sloop_lease_event_s *,
+                   void *arg); /* NULL. An event of a lease or of
+                                    this worker */
+  const char *kcl_coordinator; /* NULL: APP-CoordinatorState. With schema "kcl": the coordinator's table,
+                                  which KCL 3.0 to 3.4 has beside the leases */
+  const char *kcl_metrics;     /* NULL: APP-WorkerMetricStats. With schema "kcl": the table of the workers'
+                                  metrics */
+  /* Enhanced fan-out. */
+  sloop_retrieval_t retrieval;     /* SLOOP_RETRIEVAL_POLL */
+  const char *push_consumer;       /* NULL: app; without app SLOOP_RETRIEVAL_PUSH and _AUTO are
+                                    SLOOP_EOPTION. The name of the registered consumer to read as: it is
+                                    registered when it is not there, and never deregistered. Or its ARN,
+                                    also of another account: then it is neither described nor registered */
+  sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. SLOOP_CHECKPOINTS_ASKED needs app and schema
+                                    "sloop" or "kcl" */
+  uint32_t unready_ms; /* 60000. /ready of the metrics answers 503 once a shard has failed, or has had
+                          records wait without progress, for so long; UINT32_MAX: never for that. From 1 */
+} sloop_opts_t;
+#define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
+SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
+/* Sets an option by its name, for programs that read options from a file or are written in another
+ * language. The value is a text, a number ("max": the most that is allowed), or an enum: the last word of
+ * its constants in lower case ("acked"); for on_retry see sloop_retry_t. start is "latest" or "oldest". A
+ * text is not copied: it must live until sloop_open() has returned. Has no names for join, shards, the
+ * rest of start, alloc, alloc_ctx, arg and callbacks. Returns SLOOP_EOPTION, and leaves o as it was, if
+ * there is no such option, or if the value is not allowed: why says what it may be. */
+SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *value, char *why,
+                                size_t why_size);
+
+/* ---- the life of a consumer ---------------------------------------------------------------------- */
+/* Open, start, stop, close. In between a consumer can be paused, moved, asked for its token, and asked for the
+ * shards of its stream. */
+
+/* Tells that something is over. status is 0, or why it failed; arg is the one that was passed for this
+ * callback. */
+typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
+/* Opens a consumer: checks the options and allocates, without any I/O. Then come sloop_start(), sloop_stop()
+ * and sloop_close(). sloop_close() is allowed at any time. On failure *out is NULL, and why says the reason,
+ * such as which option was wrong. Returns SLOOP_EOPTION; SLOOP_ETOKEN: start.token is damaged; UV_EMFILE: no
+ * file descriptor is free; UV_EAGAIN: the four threads of libuv's pool can't be made. */
+SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
+                            size_t why_size);
+/* Begins to read. What fails then comes by on_error. Returns SLOOP_ESTATE: started before. */
+SLOOP_EXTERN int sloop_start(sloop_t *s);
+/* Stops in an orderly way: fetches nothing more, drops what was not handed over, and waits for the batches
+ * that you hold. With leases it then writes the positions and releases the shards to the other workers. cb
+ * (may be NULL) gets 0, or UV_ETIMEDOUT if limit_ms passed before that was done, or UV_ECANCELED if the
+ * consumer was closed meanwhile. The consumer is stopped in each case; close it next. limit_ms 0: batches are
+ * not waited for, and cb gets UV_ETIMEDOUT if one is out. UINT64_MAX: there is no limit. With leases at least
+ * 2 s are allowed, to write the positions. Returns SLOOP_ESTATE: not started, or stopping already. */
+SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
+/* Closes at once: cancels everything and writes nothing. cb (may be NULL) gets 0. It is the last callback
+ * ever made for s, on a later turn of the loop; s is gone when it returns. Batches and requests for
+ * credentials that you hold stay yours until you give them back. Pending callbacks of sloop_stop(),
+ * sloop_seek(), sloop_checkpoint() and sloop_checkpoint_at(), and of a request of sloop_admin.h, come before
+ * cb, with UV_ECANCELED; that of a pending sloop_list() does not come. Metrics opened for s are closed with
+ * it. If s is NULL or was closed before, this does nothing and does not call cb. */
+SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
+/* Makes s keep uv_run() going, which is the default. A flag, not a count. The loop goes on while one of
+ * several joined consumers keeps it going. */
+SLOOP_EXTERN void sloop_ref(sloop_t *s);
+/* Makes s not keep uv_run() going, except from sloop_close() until its callback. */
+SLOOP_EXTERN void sloop_unref(sloop_t *s);
+/* Return arg of the options, and the loop of sloop_open(), for a joined consumer the loop that it shares. */
+SLOOP_EXTERN void *sloop_arg(const sloop_t *s);
+SLOOP_EXTERN struct uv_loop_s *sloop_loop(const sloop_t *s);
+
+/* sloop_pause() pauses one shard, or with shard NULL all, present and future; sloop_resume() ends that.
+ * Once sloop_pause() has returned, on_batch is not called for the shard until sloop_resume(). A paused
+ * shard holds no other back, so its records may come late afterwards. Pausing twice is like once. The
+ * pause of a single shard ends when its lease goes. Both return SLOOP_ENOSHARD: this consumer does not
+ * know the shard; SLOOP_ESTATE: stopped, or stopping. */
+SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
+SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
+
+/* Writes where the consumer stands as a token: JSON with the position of every shard that is not finished, up
+ * to where all is acknowledged. What is out, or not handed over, comes again. On entry *len is the room in
+ * buf. On success *len is the token's length without its NUL. UV_ENOBUFS: *len is the room that is needed,
+ * with the NUL. To ask for the room pass buf NULL and *len 0. Works until sloop_close(), also after
+ * sloop_stop(). Returns SLOOP_ESTATE: the consumer has an app (its positions are in the leases: see
+ * sloop_checkpoint()), or the shards are not known yet, or none is left to read; SLOOP_EPROTO: the service
+ * gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB.
+ *
+ * Tokens of bloop, a Python library, have the same format and can be loaded here; bloop loads those that
+ * sloop_token() writes of DynamoDB streams. A shard may have four keys that bloop does not write, and that
+ * readers may ignore: sub_sequence; arrived_at; clear_until (ms: until this time no record followed, or its
+ * loss was reported); not_before (ms: started at a time or at the latest, and nothing read yet). */
+SLOOP_EXTERN int sloop_token(sloop_t *s, char *buf, size_t *len);
+
+/* Moves the consumer: it goes on from another position. Batches that are out stay valid, but acknowledging
+ * them has no effect any more. Nothing from before is handed over once cb has come. on_shard tells
+ * SLOOP_SHARD_REPOSITIONED of shards that were read before, and SLOOP_SHARD_OPENED when they are read again.
+ * Pauses stay.
+ *
+ * cb (may be NULL) gets 0 when every shard has its new position. Otherwise nothing was changed, and on_error
+ * says more: SLOOP_ETOKEN: the token is of another stream; SLOOP_ETRIMMED: a shard of the token is gone, and
+ * on_trimmed is SLOOP_TRIMMED_STOP; SLOOP_ENOSHARD: no shard, or more than one, has that id; UV_ENOMEM;
+ * UV_ECANCELED: stopped, closed or moved again meanwhile; or the code of a fatal error.
+ *
+ * Returns SLOOP_EOPTION: the position makes no sense, or is SLOOP_AFTER_SEQ or SLOOP_AT_END; SLOOP_ETOKEN:
+ * the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an app (see sloop_admin_reset()),
+ * or is not running. */
+SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
+
+/* What decides on the shard of a record: the stream's RecordDistributionStrategy. */
+typedef enum {
+  SLOOP_PLACED_UNKNOWN,    /* the stream could not be described, or is of DynamoDB */
+  SLOOP_PLACED_BY_KEY,     /* the stream has no strategy: the hash of the key decides, or the producer's
+                              ExplicitHashKey */
+  SLOOP_PLACED_BY_KEY_NOW, /* USER_PARTITION_KEY, of a stream in on-demand mode: as SLOOP_PLACED_BY_KEY.
+                              But records that came while it was AUTO may be on any shard, and the service
+                              does not tell whether it was */
+  SLOOP_PLACED_ANYWHERE    /* AUTO: the service decides, whatever the key. A record may have no key
+                              (SLOOP_REC_KEYLESS), and SLOOP_REC_FOREIGN is not set */
+} sloop_placement_t;
+/* A shard as the service lists it. */
+typedef struct sloop_shard_s {
+  const char *id, *parent, *adjacent_parent;               /* "": none */
+  const char *hash_start, *hash_end, *seq_start, *seq_end; /* "": the service does not say */
+  int closed;                  /* 1: it was split or merged, and nothing is written to it any more */
+  sloop_placement_t placement; /* of the stream's records, when the stream was last described */
+} sloop_shard_t;
+/* Gets n shards sorted by id and status 0; or a negative status, NULL and the error. */
+typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,
+                              const sloop_error_t *error_or_null, void *arg);
+/* Lists the stream's shards without reading them, also before sloop_start(). cb comes once, with UV_ECANCELED
+ * if the consumer was stopped meanwhile. It does not come if the consumer was closed meanwhile. Returns
+ * SLOOP_ESTATE: another listing is pending, the consumer is stopped, or cb is NULL (which other functions
+ * answer by SLOOP_EOPTION). */
+SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
+
+/* ---- events -------------------------------------------------------------------------------------- */
+/* What happens to the shards that a consumer reads: told by on_shard and on_loss of the options. Events of
+ * leases and workers stand with the leases. */
+
+typedef enum {
+  SLOOP_SHARD_OPENED = 1,   /* reading begins; told before its first record is handed over */
+  SLOOP_SHARD_ENDED,        /* the shard is read to its end, and every record of it is acknowledged */
+  SLOOP_SHARD_STOPPED,      /* the shard or an ancestor of it was given up; on_error told why. Nothing more
                                of it or of its children is fetched */
   SLOOP_SHARD_REPOSITIONED, /* sloop_seek() or sloop_seek_checkpoint() moved it. Acknowledging records of
                                it that are out has no effect any more */
@@ -255,38 +592,6 @@ typedef struct sloop_shard_event_s {
  * no such constant. Static. */
 SLOOP_EXTERN const char *sloop_shard_event_name(sloop_shard_event_kind_t kind);
 
-/* What happened to this worker or to a lease. Before a colon stand the members of sloop_lease_event_t that
- * are set, besides kind and worker. */
-typedef enum {
-  SLOOP_LEASE_JOINED = 1,    /* this worker is registered, under the instance in worker */
-  SLOOP_LEASE_EVICTED,       /* others took this worker for dead: it has lost every lease, and registers
-                                again */
-  SLOOP_LEASE_SUSPENDED,     /* it can't prove that it lives: nothing is handed over until it can */
-  SLOOP_LEASE_RESUMED,       /* it can prove that again, and kept its leases */
-  SLOOP_LEASE_TAKEN,         /* shard, epoch: read by this worker from now on */
-  SLOOP_LEASE_LOST,          /* shard, epoch: another worker has it */
-  SLOOP_LEASE_RELEASED,      /* shard, epoch: given up, handed over, or released at a stop */
-  SLOOP_LEASE_ENDED,         /* shard, epoch: read to its end */
-  SLOOP_LEASE_LEADS,         /* this worker is the leader from now on: it assigns shards to workers */
-  SLOOP_LEASE_FOLLOWS,       /* this worker is not the leader any more */
-  SLOOP_LEASE_EVICTED_OTHER, /* text: the worker that this one evicted */
-  SLOOP_LEASE_HOLE,          /* text: hash keys of the stream that no lease covers, so that nobody will
-                                read them */
-  SLOOP_LEASE_BAD_ROW,       /* text: a row of the table that makes no sense; it is left alone */
-  SLOOP_LEASE_TROUBLE,       /* text: what failed; it is tried again */
-  SLOOP_LEASE_LEFT           /* the last event: everything is released. Not told after a fatal error */
-} sloop_lease_event_kind_t;
-typedef struct sloop_lease_event_s {
-  sloop_lease_event_kind_t kind; /* what happened */
-  const char *shard;             /* "" when the event concerns no single shard */
-  const char *worker;            /* this worker's instance, see sloop_worker() */
-  const char *text;              /* one line, safe to print */
-  uint64_t epoch;                /* of the shard's lease: each new owner has a greater one */
-} sloop_lease_event_t;
-/* Returns what follows SLOOP_LEASE_ in the constant's name, in lower case: "joined"; "unknown" if there is
- * no such constant. Static. */
-SLOOP_EXTERN const char *sloop_lease_event_name(sloop_lease_event_kind_t kind);
-
 /* Records that can never be read any more. */
 typedef struct sloop_loss_s {
   const char *shard;
@@ -298,10 +603,10 @@ typedef struct sloop_loss_s {
   int64_t until_ms;     /* when the record of to_seq arrived; -1: not known */
 } sloop_loss_t;
 
-/* The first level is the worst. */
-typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level_t;
+/* ---- statistics ---------------------------------------------------------------------------------- */
+/* Numbers of a consumer, also told by on_stats of the options, and what each of its shards is doing. The page
+ * of metrics has all of them. */
 
-/* ---- statistics ------------------------------------------------------------------------------ */
 /* Names that end in _now are levels. Names that end in _peak, _max or _p999 are of the time since the
  * consumer was opened. All others are totals since the consumer was opened. Some are of all joined consumers
  * together, because these share their calls, memory and loop: calls, calls_failed, buffered_bytes_now,
@@ -427,326 +732,42 @@ typedef struct sloop_shard_stats_s {
 SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
                                          void *arg);
 
-/* ---- credentials ----------------------------------------------------------------------------- */
-/* Your answer to a creds callback; copied. */
-typedef struct sloop_creds_s {
-  size_t size;               /* set by sloop_creds_init() */
-  const char *access_key;    /* required */
-  const char *secret_key;    /* required */
-  const char *session_token; /* or NULL */
-  int64_t expires_at_ms;     /* -1: never. You are asked for new ones up to 15 minutes before that time */
-} sloop_creds_t;
-#define sloop_creds_init(c) sloop_creds_init_sized((c), sizeof *(c))
-SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
-typedef struct sloop_creds_req_s sloop_creds_req_t; /* yours until sloop_creds_done() */
-/* Answers a creds callback: exactly once, at once or later, also after sloop_close(). Pass status 0 and
- * creds, or a negative status (SLOOP_E* or UV_E*) and a sentence that says why (may be NULL). on_error then
- * tells SLOOP_EAUTH with that sentence. */
-SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
-                                   const char *why);
+/* ---- leases -------------------------------------------------------------------------------------- */
+/* For consumers with an app, whose workers share the shards of a stream. on_lease of the options tells the
+ * events. sloop_admin.h reads and changes leases from outside. */
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* What happened to this worker or to a lease. Before a colon stand the members of sloop_lease_event_t that
+ * are set, besides kind and worker. */
 typedef enum {
-  SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the Kinesis Producer Library becomes its records, with
-                                  the same seq and sub 0, 1, ... */
-  SLOOP_AGGREGATES_KEEP        /* an aggregate is handed over as one record */
-} sloop_aggregates_t;
-typedef enum {
-  SLOOP_ORDER_TIME = 1, /* records of all shards by arrival time; the order of each shard is kept */
-  SLOOP_ORDER_SHARD     /* the order of each shard is kept, and no shard waits for another */
-} sloop_order_t;
-typedef enum {
-  SLOOP_WIRE_AUTO = 1, /* CBOR if the endpoint speaks it, else JSON */
-  SLOOP_WIRE_CBOR,
-  SLOOP_WIRE_JSON
-} sloop_wire_t;
-/* How records come. Push is the enhanced fan-out of Kinesis: the service sends records as they arrive,
- * with throughput that no other reader shares. AWS bills it by shard-hour and gigabyte. */
-typedef enum {
-  SLOOP_RETRIEVAL_POLL = 1, /* by GetRecords calls */
-  SLOOP_RETRIEVAL_PUSH,     /* pushed, or the consumer fails. At the start: SLOOP_EACCESS without the right
-                               to describe or register the registered consumer; SLOOP_EREFUSED if the
-                               stream has no room for it; SLOOP_ESTREAMBUSY if it was not ACTIVE within a
-                               minute, because it is being registered or deregistered. After it was ACTIVE,
-                               losing it is not fatal: on_error tells, and it is tried again */
-  SLOOP_RETRIEVAL_AUTO /* pushed while the registered consumer is there and its subscriptions bring events,
-                          else polled. on_error tells when the stream is polled instead. Push is then tried
-                          again after a minute, and less and less often, down to once an hour. The log says
-                          which of the two is in use, and why */
-} sloop_retrieval_t;
-/* What to do with a shard whose position was trimmed: the stream no longer keeps the records after it. */
-typedef enum {
-  SLOOP_TRIMMED_STOP = 1, /* the shard stops, and its children are not read */
-  SLOOP_TRIMMED_CONTINUE  /* the shard is read from its oldest record on, after on_loss */
-} sloop_trimmed_t;
-/* What to do when the first unacknowledged record of a shard was given back retry_max times. */
-typedef enum {
-  SLOOP_RETRY_REDELIVER = 1, /* the record is handed over again, for ever. "again" in sloop_opts_set() */
-  SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try. "stop" */
-  SLOOP_RETRY_PARK,          /* with leases only: nobody reads the shard until sloop_admin_release().
-                                "park" */
-  SLOOP_RETRY_SKIP           /* on_dead_letter gets the record, which then counts as acknowledged. "skip" */
-} sloop_retry_t;
+  SLOOP_LEASE_JOINED = 1,    /* this worker is registered, under the instance in worker */
+  SLOOP_LEASE_EVICTED,       /* others took this worker for dead: it has lost every lease, and registers
+                                again */
+  SLOOP_LEASE_SUSPENDED,     /* it can't prove that it lives: nothing is handed over until it can */
+  SLOOP_LEASE_RESUMED,       /* it can prove that again, and kept its leases */
+  SLOOP_LEASE_TAKEN,         /* shard, epoch: read by this worker from now on */
+  SLOOP_LEASE_LOST,          /* shard, epoch: another worker has it */
+  SLOOP_LEASE_RELEASED,      /* shard, epoch: given up, handed over, or released at a stop */
+  SLOOP_LEASE_ENDED,         /* shard, epoch: read to its end */
+  SLOOP_LEASE_LEADS,         /* this worker is the leader from now on: it assigns shards to workers */
+  SLOOP_LEASE_FOLLOWS,       /* this worker is not the leader any more */
+  SLOOP_LEASE_EVICTED_OTHER, /* text: the worker that this one evicted */
+  SLOOP_LEASE_HOLE,          /* text: hash keys of the stream that no lease covers, so that nobody will
+                                read them */
+  SLOOP_LEASE_BAD_ROW,       /* text: a row of the table that makes no sense; it is left alone */
+  SLOOP_LEASE_TROUBLE,       /* text: what failed; it is tried again */
+  SLOOP_LEASE_LEFT           /* the last event: everything is released. Not told after a fatal error */
+} sloop_lease_event_kind_t;
+typedef struct sloop_lease_event_s {
+  sloop_lease_event_kind_t kind; /* what happened */
+  const char *shard;             /* "" when the event concerns no single shard */
+  const char *worker;            /* this worker's instance, see sloop_worker() */
+  const char *text;              /* one line, safe to print */
+  uint64_t epoch;                /* of the shard's lease: each new owner has a greater one */
+} sloop_lease_event_t;
+/* Returns what follows SLOOP_LEASE_ in the constant's name, in lower case: "joined"; "unknown" if there is
+ * no such constant. Static. */
+SLOOP_EXTERN const char *sloop_lease_event_name(sloop_lease_event_kind_t kind);
 
-/* Which positions are written to the lease table. */
-typedef enum {
-  SLOOP_CHECKPOINTS_ACKED = 1, /* up to where all is acknowledged, without being asked: see checkpoint_ms */
-  SLOOP_CHECKPOINTS_ASKED      /* those that you pass to sloop_checkpoint_at(), and no others.
-                                  Acknowledging only frees memory. A shard that was read to its end stays
-                                  until you name its end */
-} sloop_checkpoints_t;
-
-/* The comment behind a member begins with its default. A number out of its range makes sloop_open() fail, and
- * options can't be changed afterwards. The struct and its texts may be freed when sloop_open() has returned;
- * what join, alloc_ctx and arg point to is not copied. */
-typedef struct sloop_opts_s {
-  size_t size; /* set by sloop_opts_init() */
-  /* The stream, and how it is reached. */
-  const char *stream;     /* required. Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table
-                             or of one of its streams */
-  const char *region;     /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
-  const char *endpoint;   /* NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
-                             AWS_ENDPOINT_URL, the profile's, the region's. Else a URL */
-  const char *profile;    /* NULL: AWS_PROFILE or "default" */
-  const char *ca_bundle;  /* NULL: AWS_CA_BUNDLE, else the system's. Else a file of certificates */
-  const char *user_agent; /* NULL: "sloop/VERSION" */
-  sloop_t *join; /* NULL. Else a consumer that was not started or closed yet, or SLOOP_EOPTION. Its loop is
-                    used, whatever loop sloop_open() is given. Both share connections, credentials, memory
-                    and the order by time. These options are then the first consumer's, and what is set
-                    here is ignored: region, endpoint, profile, ca_bundle, user_agent, wire, in_flight_max,
-                    buffered_bytes_max, order, order_wait_ms, batches_out_max, batch_records_max,
-                    batch_bytes_max, alloc, alloc_ctx, store_endpoint, and creds: the first consumer's is
-                    called, or after its close that of another one. Joined consumers may be closed in any
-                    order */
-  /* The stream. */
-  sloop_position_t start;    /* SLOOP_LATEST. A kind up to SLOOP_AT_TOKEN. With app: where the application
-                                begins when it is new, by SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME (not
-                                with schema "kinsumer") */
-  const char *const *shards; /* NULL: all. Else only shards whose id ends with one of these; not with app */
-  size_t shards_n;           /* 0. How many entries shards has */
-  sloop_aggregates_t aggregates; /* SLOOP_AGGREGATES_EXPAND */
-  sloop_trimmed_t on_trimmed;    /* SLOOP_TRIMMED_CONTINUE */
-  /* How it is read. */
-  sloop_wire_t wire;           /* SLOOP_WIRE_AUTO */
-  uint32_t poll_ms;            /* 1000. Time between two calls at a shard's tip. The service's limit is 5
-                                  calls a second for each shard, shared by all readers, so below 200 is
-                                  pointless even for a sole reader. From 1 to 3600000 */
-  uint32_t list_ms;            /* 60000. Time between two listings of the shards. In a fleet one worker
-                                  lists them for all and then reads the lease table; there the interval is
-                                  at least 6 ms for each shard, and with schema "kinsumer" at most lease_ms
-                                  / 5. From 1000 to 86400000 */
-  uint32_t fetch_records_max;  /* 10000. Records asked for in one call. DynamoDB Streams give 1000 at most.
-                                  From 1 to 10000 */
-  uint32_t in_flight_max;      /* 128. Calls at once. From 1 to 4096 */
-  uint64_t buffered_bytes_max; /* 64 MiB. Bytes that are fetched and not given back; one page may exceed
-                                  it. From 65536 */
-  uint32_t buffered_records_per_shard_max; /* 0: no limit. Records of one shard that are fetched and not
-                                    acknowledged. With so many the shard is not asked for more; the
-                                    aggregates of one page may exceed it */
-  /* How it is handed over. */
-  sloop_order_t order;        /* SLOOP_ORDER_TIME */
-  uint32_t order_wait_ms;     /* 1000. How long a shard that fails, or is silent at its tip, may hold the
-                                 others back; 0: never, UINT32_MAX: for ever. A pushed shard that is
-                                 silent: at most 250, and less once it is known how much the delays of
-                                 records differ; see sloop(7) */
-  uint32_t batches_out_max;   /* 2. Batches that are out at once: in all (SLOOP_ORDER_TIME), or of each
-                                 shard (SLOOP_ORDER_SHARD). From 1 to 1000000 */
-  uint32_t batch_records_max; /* 1000. Records in a batch. From 1 to 1000000 */
-  uint32_t batch_bytes_max;   /* 1 MiB. Payload of a batch; a larger record goes alone. From 1 */
-  uint32_t retry_max; /* 10. on_retry applies when a record was given back this many times. From 1 to 250 */
-  sloop_retry_t on_retry; /* SLOOP_RETRY_REDELIVER */
-  /* Memory, logs, statistics. */
-  void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. Else returns a block of want
-                                    bytes, aligned as by malloc(), with the contents of p, which has `was`
-                                    bytes (p NULL: 0). Returns NULL if there is no memory; p then stays.
-                                    want 0 frees p. Called on the loop's thread only, until the consumer is
-                                    closed and its last batch and request for credentials are given back.
-                                    libuv, libcurl, OpenSSL and what runs on other threads use libc */
-  void *alloc_ctx;                                             /* NULL. Handed to alloc */
-  sloop_log_level_t log_level; /* SLOOP_LOG_WARN. on_log gets lines of this level and of worse ones */
-  uint32_t stats_ms;           /* 0: on_stats is never called. Else the time between its calls */
-  /* Callbacks. All but on_batch may be NULL. */
-  void *arg;                                               /* NULL. Handed to every callback below */
-  void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required. The batch is yours until
-                                    sloop_batch_done(). It comes when no other callback is due: a loss is
-                                    told before the records behind the gap */
-  void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg); /* NULL. An event of a shard */
-  void (*on_tip)(sloop_t *, void *arg); /* NULL. Every shard is at its tip, and nothing is left to hand
-                                    over or to be given back. Called each time this state is reached, but
-                                    not while a shard has ended and its children are not listed yet. With
-                                    leases: of the shards that this worker reads, at least one */
-  void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);   /* NULL. Records can't be read any more */
-  void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* NULL. What failed: it is tried again,
-                                    or is fatal. If 1024 callbacks wait, the oldest log lines and errors
-                                    that are not fatal are dropped */
-  void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg); /* NULL. See stats_ms */
-  void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg); /* NULL. line: NUL-ended,
-                                    without a line feed, safe to print, at most 511 bytes */
-  void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: the chain that the AWS tools use. Else
-                                    asks you for credentials, one request at a time: answer by
-                                    sloop_creds_done(). Calls wait for the answer, unless they can be
-                                    signed by the last credentials */
-  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* NULL. SLOOP_RETRY_SKIP needs it.
-                                    The record and its texts live until the callback returns, and the
-                                    record is acknowledged then */
-  /* Leases: workers of one application share a stream's shards. All of these need app. */
-  const char *app;            /* NULL: no leases, and every shard is read. Else the application's name, 1
-                                 to 200 bytes without spaces and slashes. Each shard is read by one of its
-                                 workers at a time, from where the last one left off */
-  const char *worker;         /* NULL: HOST-PID-RANDOM. Else this worker's id, unique in its application: 1
-                                 to 64 bytes without spaces and slashes, and not ending in a dot */
-  const char *store;          /* NULL: "dynamodb". Where the leases are: "dynamodb", "dynamodb:TABLE",
-                                 "sqlite:FILE" (shared by processes of one machine), "memory" (shared by
-                                 joined consumers). TABLE is made when it is not there; its default is
-                                 "sloop", with other schemas app */
-  const char *store_endpoint; /* NULL: as endpoint. Else the URL of the DynamoDB that has the lease table */
-  const char *schema;         /* NULL: "sloop". How the table is laid out: "sloop", "kcl" (Amazon KCL 2 and
-                                 3), "vmware-go-kcl" (and -v2), "kinsumer", "motorway", "kcl-rb". With the
-                                 last four an application has one stream. "kinsumer" has three tables:
-                                 TABLE_checkpoints, TABLE_clients, TABLE_metadata */
-  uint32_t lease_ms;          /* 0: 10000, with schema "kinsumer" 300000. A worker that is silent for so
-                                 long is dead. Callbacks that hold the loop for 0.43 of it may suspend this
-                                 worker, for 0.63 of it may cost its leases. With "kinsumer" it must be
-                                 five times the fleet's shardCheckFrequency. From 1000 to 3600000 */
-  uint32_t checkpoint_ms;     /* 5000. Time between two writes of a position that moves, longer while the
-                                 table throttles. 0: written only by sloop_checkpoint(), at a handover and
-                                 at a stop. At most 3600000 */
-  uint32_t handover_ms; /* 30000. How long a handover waits for batches that you hold. From 1 to 3600000 */
-  uint32_t stall_ms;    /* 0: never. A shard goes to another worker if for so long it could not be read, or
-                           had records to acknowledge and made no progress. Time in which it is paused, or
-                           waits for another shard or a joined consumer in the order by time, does not
-                           count */
-  uint32_t weight;      /* 1. Shares of the shards for this worker, compared with the weights of the
-                           others. From 1 to 1000 */
-  void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg); /* NULL. An event of a lease or of
-                                    this worker */
-  const char *kcl_coordinator; /* NULL: APP-CoordinatorState. With schema "kcl": the coordinator's table,
-                                  which KCL 3.0 to 3.4 has beside the leases */
-  const char *kcl_metrics;     /* NULL: APP-WorkerMetricStats. With schema "kcl": the table of the workers'
-                                  metrics */
-  /* Enhanced fan-out. */
-  sloop_retrieval_t retrieval;     /* SLOOP_RETRIEVAL_POLL */
-  const char *push_consumer;       /* NULL: app; without app SLOOP_RETRIEVAL_PUSH and _AUTO are
-                                    SLOOP_EOPTION. The name of the registered consumer to read as: it is
-                                    registered when it is not there, and never deregistered. Or its ARN,
-                                    also of another account: then it is neither described nor registered */
-  sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. SLOOP_CHECKPOINTS_ASKED needs app and schema
-                                    "sloop" or "kcl" */
-  uint32_t unready_ms; /* 60000. /ready of the metrics answers 503 once a shard has failed, or has had
-                          records wait without progress, for so long; UINT32_MAX: never for that. From 1 */
-} sloop_opts_t;
-#define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
-SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
-/* Sets an option by its name, for programs that read options from a file or are written in another
- * language. The value is a text, a number ("max": the most that is allowed), or an enum: the last word of
- * its constants in lower case ("acked"); for on_retry see sloop_retry_t. start is "latest" or "oldest". A
- * text is not copied: it must live until sloop_open() has returned. Has no names for join, shards, the
- * rest of start, alloc, alloc_ctx, arg and callbacks. Returns SLOOP_EOPTION, and leaves o as it was, if
- * there is no such option, or if the value is not allowed: why says what it may be. */
-SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *value, char *why,
-                                size_t why_size);
-
-/* ---- life ---------------------------------------------------------------------------------- */
-/* Tells that something is over. status is 0, or why it failed; arg is the one that was passed for this
- * callback. */
-typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
-/* Opens a consumer: checks the options and allocates, without any I/O. Then come sloop_start(), sloop_stop()
- * and sloop_close(). sloop_close() is allowed at any time. On failure *out is NULL, and why says the reason,
- * such as which option was wrong. Returns SLOOP_EOPTION; SLOOP_ETOKEN: start.token is damaged; UV_EMFILE: no
- * file descriptor is free; UV_EAGAIN: the four threads of libuv's pool can't be made. */
-SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
-                            size_t why_size);
-/* Begins to read. What fails then comes by on_error. Returns SLOOP_ESTATE: started before. */
-SLOOP_EXTERN int sloop_start(sloop_t *s);
-/* Stops in an orderly way: fetches nothing more, drops what was not handed over, and waits for the batches
- * that you hold. With leases it then writes the positions and releases the shards to the other workers. cb
- * (may be NULL) gets 0, or UV_ETIMEDOUT if limit_ms passed before that was done, or UV_ECANCELED if the
- * consumer was closed meanwhile. The consumer is stopped in each case; close it next. limit_ms 0: batches are
- * not waited for, and cb gets UV_ETIMEDOUT if one is out. UINT64_MAX: there is no limit. With leases at least
- * 2 s are allowed, to write the positions. Returns SLOOP_ESTATE: not started, or stopping already. */
-SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
-/* Closes at once: cancels everything and writes nothing. cb (may be NULL) gets 0. It is the last callback
- * ever made for s, on a later turn of the loop; s is gone when it returns. Batches and requests for
- * credentials that you hold stay yours until you give them back. Pending callbacks of sloop_stop(),
- * sloop_seek(), sloop_checkpoint() and sloop_checkpoint_at(), and of a request of sloop_admin.h, come before
- * cb, with UV_ECANCELED; that of a pending sloop_list() does not come. Metrics opened for s are closed with it. If s
- * is NULL or was closed before, this does nothing and does not call cb. */
-SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
-/* Makes s keep uv_run() going, which is the default. A flag, not a count. The loop goes on while one of
- * several joined consumers keeps it going. */
-SLOOP_EXTERN void sloop_ref(sloop_t *s);
-/* Makes s not keep uv_run() going, except from sloop_close() until its callback. */
-SLOOP_EXTERN void sloop_unref(sloop_t *s);
-/* Return arg of the options, and the loop of sloop_open(), for a joined consumer the loop that it shares. */
-SLOOP_EXTERN void *sloop_arg(const sloop_t *s);
-SLOOP_EXTERN struct uv_loop_s *sloop_loop(const sloop_t *s);
-
-/* ---- while it runs ------------------------------------------------------------------------- */
-/* sloop_pause() pauses one shard, or with shard NULL all, present and future; sloop_resume() ends that.
- * Once sloop_pause() has returned, on_batch is not called for the shard until sloop_resume(). A paused
- * shard holds no other back, so its records may come late afterwards. Pausing twice is like once. The
- * pause of a single shard ends when its lease goes. Both return SLOOP_ENOSHARD: this consumer does not
- * know the shard; SLOOP_ESTATE: stopped, or stopping. */
-SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
-SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
-
-/* Writes where the consumer stands as a token: JSON with the position of every shard that is not finished, up
- * to where all is acknowledged. What is out, or not handed over, comes again. On entry *len is the room in
- * buf. On success *len is the token's length without its NUL. UV_ENOBUFS: *len is the room that is needed,
- * with the NUL. To ask for the room pass buf NULL and *len 0. Works until sloop_close(), also after
- * sloop_stop(). Returns SLOOP_ESTATE: the consumer has an app (its positions are in the leases: see
- * sloop_checkpoint()), or the shards are not known yet, or none is left to read; SLOOP_EPROTO: the service
- * gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB.
- *
- * Tokens of bloop, a Python library, have the same format and can be loaded here; bloop loads those that
- * sloop_token() writes of DynamoDB streams. A shard may have four keys that bloop does not write, and that
- * readers may ignore: sub_sequence; arrived_at; clear_until (ms: until this time no record followed, or its
- * loss was reported); not_before (ms: started at a time or at the latest, and nothing read yet). */
-SLOOP_EXTERN int sloop_token(sloop_t *s, char *buf, size_t *len);
-
-/* Moves the consumer: it goes on from another position. Batches that are out stay valid, but acknowledging
- * them has no effect any more. Nothing from before is handed over once cb has come. on_shard tells
- * SLOOP_SHARD_REPOSITIONED of shards that were read before, and SLOOP_SHARD_OPENED when they are read again.
- * Pauses stay.
- *
- * cb (may be NULL) gets 0 when every shard has its new position. Otherwise nothing was changed, and on_error
- * says more: SLOOP_ETOKEN: the token is of another stream; SLOOP_ETRIMMED: a shard of the token is gone, and
- * on_trimmed is SLOOP_TRIMMED_STOP; SLOOP_ENOSHARD: no shard, or more than one, has that id; UV_ENOMEM;
- * UV_ECANCELED: stopped, closed or moved again meanwhile; or the code of a fatal error.
- *
- * Returns SLOOP_EOPTION: the position makes no sense, or is SLOOP_AFTER_SEQ or SLOOP_AT_END; SLOOP_ETOKEN:
- * the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an app (see sloop_admin_reset()),
- * or is not running. */
-SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
-
-/* What decides on the shard of a record: the stream's RecordDistributionStrategy. */
-typedef enum {
-  SLOOP_PLACED_UNKNOWN,    /* the stream could not be described, or is of DynamoDB */
-  SLOOP_PLACED_BY_KEY,     /* the stream has no strategy: the hash of the key decides, or the producer's
-                              ExplicitHashKey */
-  SLOOP_PLACED_BY_KEY_NOW, /* USER_PARTITION_KEY, of a stream in on-demand mode: as SLOOP_PLACED_BY_KEY.
-                              But records that came while it was AUTO may be on any shard, and the service
-                              does not tell whether it was */
-  SLOOP_PLACED_ANYWHERE    /* AUTO: the service decides, whatever the key. A record may have no key
-                              (SLOOP_REC_KEYLESS), and SLOOP_REC_FOREIGN is not set */
-} sloop_placement_t;
-/* A shard as the service lists it. */
-typedef struct sloop_shard_s {
-  const char *id, *parent, *adjacent_parent;               /* "": none */
-  const char *hash_start, *hash_end, *seq_start, *seq_end; /* "": the service does not say */
-  int closed;                  /* 1: it was split or merged, and nothing is written to it any more */
-  sloop_placement_t placement; /* of the stream's records, when the stream was last described */
-} sloop_shard_t;
-/* Gets n shards sorted by id and status 0; or a negative status, NULL and the error. */
-typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,
-                              const sloop_error_t *error_or_null, void *arg);
-/* Lists the stream's shards without reading them, also before sloop_start(). cb comes once, with UV_ECANCELED
- * if the consumer was stopped meanwhile. It does not come if the consumer was closed meanwhile. Returns
- * SLOOP_ESTATE: another listing is pending, the consumer is stopped, or cb is NULL (which other functions
- * answer by SLOOP_EOPTION). */
-SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
-
-/* ---- leases ------------------------------------------------------------------------------------------ */
 /* Writes what is acknowledged now to the lease table, of one shard or (NULL) of all. cb (may be NULL) gets 0
  * when that is written or the lease is gone, or UV_ECANCELED if the consumer was closed meanwhile. Returns
  * SLOOP_ENOSHARD: this worker does not read the shard; SLOOP_ESTATE: the consumer has no app, is not running,
@@ -783,7 +804,9 @@ SLOOP_EXTERN int sloop_handover(sloop_t *s, const char *shard);
  * without app and before SLOOP_LEASE_JOINED. Lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 
-/* ---- metrics ----------------------------------------------------------------------------------------- */
+/* ---- metrics ------------------------------------------------------------------------------------- */
+/* What a consumer counts, for Prometheus and CloudWatch. */
+
 typedef struct sloop_metrics_s sloop_metrics_t;
 typedef struct sloop_metrics_opts_s {
   size_t size;            /* set by sloop_metrics_opts_init() */
@@ -814,7 +837,20 @@ SLOOP_EXTERN const char *sloop_metrics_url(const sloop_metrics_t *m);
 /* Stops listening and publishing before s is closed; m is gone when it returns. NULL is allowed. */
 SLOOP_EXTERN void sloop_metrics_close(sloop_metrics_t *m);
 
-/* ---- deprecated names -------------------------------------------------------------------------------- */
+/* ---- versions ------------------------------------------------------------------------------------ */
+/* Which library runs. May be called on any thread, also before there is a loop. */
+
+/* Returns the versions that the library was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2
+ * libcurl/7.88.1 ...". Static. */
+SLOOP_EXTERN const char *sloop_features(void);
+/* Returns the version of the library that runs: "0.1.0". Static. */
+SLOOP_EXTERN const char *sloop_version(void);
+/* Returns the same version as a number. SLOOP_VERSION_NUM is the version of the header, for comparison. */
+SLOOP_EXTERN uint32_t sloop_version_num(void);
+
+/* ---- deprecated names ---------------------------------------------------------------------------- */
+/* Names of earlier versions. They work as before, and compilers warn. */
+
 /* Deprecated: sloop_token(). */
 SLOOP_DEPRECATED SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 /* Deprecated: sloop_seek_checkpoint(). */

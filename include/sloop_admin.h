@@ -24,7 +24,9 @@
 extern "C" {
 #endif
 
-/* ---- the handle -------------------------------------------------------------------------------------- */
+/* ---- the handle ---------------------------------------------------------------------------------- */
+/* What all functions here are called on: opened for itself, or a part of a consumer that is there. */
+
 /* One application on one stream, as an operator sees it. */
 typedef struct sloop_admin_s sloop_admin_t;
 /* Opens a handle for the stream, app, store and schema of the options. on_batch is not needed, and nothing is
@@ -34,19 +36,22 @@ typedef struct sloop_admin_s sloop_admin_t;
  * is NULL, and why says the reason. Returns what sloop_open() does. */
 SLOOP_EXTERN int sloop_admin_open(sloop_admin_t **out, struct uv_loop_s *loop, const sloop_opts_t *o,
                                   char *why, size_t why_size);
-/* Returns the handle that is a part of s: with the options, the connections and the credentials of s. It works
- * before sloop_start(), while s runs, after sloop_stop(), and until sloop_close(). The same each time; never
- * NULL. It lives as long as s. */
+/* Returns the handle that is a part of s: with the options, the connections and the credentials of s. It
+ * works before sloop_start(), while s runs, after sloop_stop(), and until sloop_close(). The same each time;
+ * never NULL. It lives as long as s. */
 SLOOP_EXTERN sloop_admin_t *sloop_admin_of(sloop_t *s);
 /* Tells that a handle is closed. */
 typedef void (*sloop_admin_closed_cb)(sloop_admin_t *, void *arg);
 /* Closes a handle of sloop_admin_open() at once. The callback of a pending request comes first, with
- * UV_ECANCELED; a write that was sent may still take effect. cb (may be NULL) is the last callback, on a later
- * turn of the loop; a is gone when it returns. If cb is NULL, a must not be used once this has returned. If a
- * is NULL, was closed before, or is of sloop_admin_of(), this does nothing and does not call cb. */
+ * UV_ECANCELED; a write that was sent may still take effect. cb (may be NULL) is the last callback, on a
+ * later turn of the loop; a is gone when it returns. If cb is NULL, a must not be used once this has
+ * returned. If a is NULL, was closed before, or is of sloop_admin_of(), this does nothing and does not call
+ * cb. */
 SLOOP_EXTERN void sloop_admin_close(sloop_admin_t *a, sloop_admin_closed_cb cb, void *arg);
 
-/* ---- the leases and the workers ---------------------------------------------------------------------- */
+/* ---- the leases and the workers ------------------------------------------------------------------ */
+/* What the lease table says about shards and workers, and how far behind a shard is that nobody reads. */
+
 typedef enum {
   SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
   SLOOP_LEASE_OWNED = 2,     /* its owner looks alive, or the table does not tell */
@@ -136,7 +141,9 @@ SLOOP_EXTERN int sloop_admin_leases(sloop_admin_t *a, sloop_leases_cb cb, void *
  * the handle is of sloop_admin_of() and `retrieval` is not SLOOP_RETRIEVAL_POLL. */
 SLOOP_EXTERN int sloop_admin_lag(sloop_admin_t *a, uint32_t limit_ms, sloop_leases_cb cb, void *arg);
 
-/* ---- why a shard is read, or is not ------------------------------------------------------------------- */
+/* ---- why a shard is read, or is not -------------------------------------------------------------- */
+/* The one reason that holds for a shard now, and what it waits for. */
+
 typedef enum {
   SLOOP_WHY_READ = 1,         /* its owner is alive and reads it */
   SLOOP_WHY_OWNED = 2,        /* it has an owner; a table without rows of workers can't say whether that
@@ -198,7 +205,9 @@ typedef void (*sloop_explain_cb)(sloop_admin_t *, int status, const sloop_explan
  * first. cb gets SLOOP_ENOSHARD if the shard is neither listed nor in the table. */
 SLOOP_EXTERN int sloop_admin_explain(sloop_admin_t *a, const char *shard, sloop_explain_cb cb, void *arg);
 
-/* ---- releases and resets ------------------------------------------------------------------------------ */
+/* ---- releases and resets ------------------------------------------------------------------------- */
+/* Changes of leases: taken from a dead owner or from a worker by name, or set to another position. */
+
 /* What became of one lease. */
 typedef enum {
   SLOOP_CHANGE_DONE = 1,     /* it was changed */
@@ -282,7 +291,9 @@ SLOOP_EXTERN int sloop_admin_release(sloop_admin_t *a, const char *shard_or_work
 SLOOP_EXTERN int sloop_admin_reset(sloop_admin_t *a, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
 
-/* ---- copies of all positions -------------------------------------------------------------------------- */
+/* ---- copies of all positions --------------------------------------------------------------------- */
+/* From one layout, store or token to another, for an application that moves. */
+
 /* Where the positions of a stream are kept: the leases of an application, or a token. */
 typedef struct sloop_place_s {
   size_t size;        /* set by sloop_place_init() */
@@ -342,7 +353,9 @@ typedef void (*sloop_migrate_cb)(sloop_admin_t *, int status, const sloop_migrat
 SLOOP_EXTERN int sloop_admin_migrate(sloop_admin_t *a, const sloop_place_t *from, const sloop_place_t *to,
                                      int write, sloop_migrate_cb cb, void *arg);
 
-/* ---- registered consumers ------------------------------------------------------------------------------- */
+/* ---- registered consumers ------------------------------------------------------------------------ */
+/* By them enhanced fan-out reads. They belong to the stream, not to an application. */
+
 typedef enum {
   SLOOP_REGISTERED_CREATING = 1,
   SLOOP_REGISTERED_DELETING,
@@ -357,8 +370,8 @@ typedef struct sloop_registered_s {
 /* Gets n consumers sorted by name and status 0; or a negative status, NULL and the error. */
 typedef void (*sloop_registered_cb)(sloop_admin_t *, int status, const sloop_registered_t *const *consumers,
                                     size_t n, const sloop_error_t *error_or_null, void *arg);
-/* Lists the consumers registered with the stream. Needs no app. Returns SLOOP_EOPTION also if the stream is of
- * DynamoDB, where there are no such consumers. */
+/* Lists the consumers registered with the stream. Needs no app. Returns SLOOP_EOPTION also if the stream is
+ * of DynamoDB, where there are no such consumers. */
 SLOOP_EXTERN int sloop_admin_registered(sloop_admin_t *a, sloop_registered_cb cb, void *arg);
 /* Deregisters the consumer of that name, even if somebody reads by it; AWS bills for it until then. cb gets
  * the consumer as it was before, alone; SLOOP_EREFUSED: there is none of that name. Returns what

@@ -2,7 +2,8 @@
 """reference.py - makes sloop(3) and sloop_admin(3) from the public headers: usage: reference.py VERSION HEADER OUTPUT
 
 The header is the only source: its comments are the texts, its sections the headings. Sections are lines of the form
-"---- name ----"; a comment in front of a declaration describes it; one behind a member describes the member.
+"---- name ----", and the comment behind one is about the whole section; a comment in front of a declaration describes it; one
+behind a member describes the member.
 """
 
 import os
@@ -133,12 +134,15 @@ def render(version, name, header):
         out += [".IP \\(bu 2", roff(" ".join(plain(line)))]
     rest = rest[rest.index('extern "C" {'):rest.rindex("#ifdef __cplusplus")]
     rest = rest[rest.index("#endif"):]
-    before, heading = [], False
+    before, heading, fresh = [], False, False
     for kind, text in statements(rest):
         section = SECTION.match(text)
         if section:
             out += [".SH " + roff(section[1].split(":")[0].upper())]
-            before, heading = [], True
+            before, heading, fresh = [], True, True
+        elif kind == "comment" and fresh:
+            out += paragraphs(plain(text[2:-2]))
+            fresh = False
         elif kind == "comment":
             before = plain(text[2:-2])
         elif heading:

@@ -41,6 +41,14 @@ def names(header):
     return found
 
 
+def check_groups(name, header):
+    """Each section begins with a comment of its own, of three lines at most, in front of what it declares."""
+    groups = re.findall(r"^/\* -{4} (.*?) -+ \*/\n(/\*(?:.|\n)*?\*/)?\s*(/\*|#|typedef|SLOOP)?", header, re.M)
+    bad = [f"{name}.h, {title}: no comment, or a long one" for title, comment, follows in groups
+           if not comment or comment.count("\n") > 2 or not follows]
+    return report(f"{len(groups)} sections of {name}.h begin with a short comment", bad or ([] if groups else ["there are none"]))
+
+
 def check_3(name_of_page, path, wanted, least):
     page = re.sub(r"\\f[BR]", " ", read(path))
     few = [] if len(wanted) >= least else ["that is too few: the header was not understood"]
@@ -84,6 +92,7 @@ def main():
         header, page = read(os.path.join(ROOT, "include", name + ".h")), os.path.join(sys.argv[1], "src", name + ".3")
         bad |= check_3(f"{name}(3)", page, names(header), least)
         bad |= check_renders(f"{name}(3)", page)
+        bad |= check_groups(name, header)
         headers += header
     bad |= check_7(headers)
     bad |= check_renders("sloop(7)", PAGE_7)
