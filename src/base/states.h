@@ -14,8 +14,8 @@
  *     SLP_MOVE(allowed, d->state, to);
  *   }
  *
- * What a state begins or ends, such as a timer, is done in this function too. test/contract/tidy/rooms.py holds every
- * table of src/ against these rules. */
+ * What a state begins or ends, such as a timer, is done in this function too. test/contract/tidy/rooms.py
+ * holds every table of src/ against these rules. */
 #ifndef SLP_BASE_STATES_H
 #define SLP_BASE_STATES_H
 

@@ -23,7 +23,7 @@
 #include "cli/people_lines.h"
 #include "cli/produce_queue.h"
 #include "cli/produce_rejects.h"
-#include "cli/put_records.h"
+#include "cli/produce_call.h"
 #include "cli/split.h"
 #include "program/input.h"
 #include "program/local.h"

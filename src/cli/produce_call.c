@@ -1,5 +1,5 @@
-/* put_records.c - PutRecords as botocore 1.44.8 knows it (service model kinesis 2013-12-02), in JSON. */
-#include "cli/put_records.h"
+/* produce_call.c - PutRecords as botocore 1.44.8 knows it (service model kinesis 2013-12-02), in JSON. */
+#include "cli/produce_call.h"
 
 #include "aws/classify.h"
 #include "aws/hide.h"

@@ -1,6 +1,6 @@
-/* put_records.h - one call of PutRecords: its request, and what became of each record. */
-#ifndef SLP_CLI_PUT_RECORDS_H
-#define SLP_CLI_PUT_RECORDS_H
+/* produce_call.h - one call of PutRecords: its request, and what became of each record. */
+#ifndef SLP_CLI_PRODUCE_CALL_H
+#define SLP_CLI_PRODUCE_CALL_H
 
 #include "aws/json_op.h"
 #include "cli/produce_queue.h"

@@ -1,5 +1,5 @@
-/* put_records.c - the request of PutRecords, and every kind of answer. */
-#include "cli/put_records.h"
+/* produce_call.c - the request of PutRecords, and every kind of answer. */
+#include "cli/produce_call.h"
 #include "check.h"
 
 static slp_mem *mem;
