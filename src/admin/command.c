@@ -57,7 +57,7 @@ static void answer(slp_admin *a) {
   slp_post(a->o.host, &a->done_ev);
 }
 
-/* Ends the command with a failure. The answer reports the changes that were made before the failure. */
+/* Ends the command with a failure. The answer has the changes that were made before it. */
 static void fail_with(slp_admin *a, const slp_fail *f) {
   a->fail = *f;
   if (a->state == SLP_ADMIN_READING && a->edits && a->may_have_changed)
@@ -148,8 +148,8 @@ static void prepare(slp_admin *a) {
 
 /* ---- LISTING ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if the command continues without a listing of the stream: LAG can read shards that have leases
- * without a listing. a->unlisted then says why the listing is missing. */
+/* Returns 1 if the command continues although the stream could not be listed: LAG can read shards that have
+ * leases without a listing. a->unlisted then says why there is none. */
 static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
   if (a->o.task != SLP_ADMIN_LAG || (!slp_class_lasts(f->class) && a->tries + 1 < TRIES_MAX)) return 0;
   char words[SLP_LAGS_WORDS];

@@ -110,13 +110,13 @@ typedef struct slp_admin_load {
   uint8_t alive;
 } slp_admin_load;
 
-typedef struct slp_lag_entry { /* a shard that the command reads at its position */
+typedef struct slp_lag_entry { /* one shard that the command reads at its position */
   slp_str shard;
   slp_position position;
   sloop_lag_t lag;
-  /* how far the shard is behind, -1: not known; when the shard was read, -1: it was not read */
+  /* behind_ms: how far the shard is behind its tip; -1: not known. at_ms: when it was read; -1: never. */
   int64_t behind_ms, at_ms;
-  const char *error; /* in `keep`; "": no error */
+  const char *error; /* why the shard could not be read, in `keep`; "": no error */
   uint8_t leased;    /* 1: the shard has a lease */
   uint8_t may_live;  /* 1: the shard's owner may live, as far as the rows show */
 } slp_lag_entry;
@@ -199,7 +199,7 @@ struct slp_admin {
 };
 
 /* ---- moving and ending a command, and its memory: course.c ---------------------------------------- */
-/* Changes the state, and runs the function of the new state at once. */
+/* changes the state, and runs the function of the new state at once */
 void slp_admin_move(slp_admin *a, slp_admin_state to);
 void slp_admin_wait(slp_admin *a, uint64_t us);    /* runs the current state's function again after `us` */
 void slp_admin_read_in(slp_admin *a, uint64_t us); /* changes the state to READING after `us` */
@@ -220,9 +220,9 @@ const char *slp_admin_text(slp_admin *a, slp_str s);
 
 /* ---- what the command knows of the stream: stream_facts.c ------------------------------------------ */
 int slp_admin_keep_listing(slp_admin *a); /* copies a->list. Returns SLP_ENOMEM if there is no memory. */
-/* Returns the shard in the stream's listing. NULL: the stream does not list it. */
+/* Returns the shard in the stream's listing; NULL: it is not listed. */
 const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
-/* the present time by the clock of the stream's service; errs only into the past */
+/* returns a time that is never later than the present time of the stream's service */
 int64_t slp_admin_service_ms(const slp_admin *a);
 
 /* Both decide whether the rows belong to another stream (layout_check.c), and return 1 if the command has
@@ -280,8 +280,8 @@ void slp_placed_fill(slp_admin *a);
 slp_placed *slp_placed_find(const slp_placed_list *list, slp_str shard);
 
 /* ---- the row of one worker: worker_rows.c ------------------------------------------------------- */
-/* Returns 1 if workers have rows in a table of their own. Those rows show which workers live; the leases show
- * only what each worker owns. */
+/* Returns 1 if workers have rows in a table of their own. Only those rows show which workers live; the leases
+ * show only what each owns. */
 static inline int slp_admin_has_clients(const slp_admin *a) {
   return a->schema->strategy && a->schema->strategy->clients;
 }
@@ -303,11 +303,12 @@ int slp_admin_is_instance(const slp_worker_row *w, slp_str instance);
 int slp_admin_worker_silent(const slp_admin *a, const slp_worker_row *w);
 /* Judges a client by its row. Returns SLP_OWNER_ALIVE, SLP_OWNER_SILENT, or SLP_OWNER_MISSING. */
 slp_owner_life slp_admin_client_life(const slp_admin *a, slp_str owner);
-/* Returns ID.INCARNATION, or only the id if the layout has no incarnations. */
+/* Returns "id.incarnation", or only the id if the layout has no incarnations. */
 const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w);
 
 /* ---- owners, as far as the rows show: owner.c --------------------------------------------------- */
-/* Judges from one read of the rows. A worker with an old time is alive if its counter was seen to change. */
+/* Judges the owner from one read of the rows. If its counter was seen to change, it lives, even if its time
+ * is old. */
 slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner);
 /* Judges the owner of a lease as slp_admin_owner_life does. But if the lease's row says until when it is
  * held, and that time is over, returns SLP_OWNER_EVICTED. */

@@ -30,9 +30,9 @@ static const slp_set allowed[SLP_ADMIN_STATES] = {
     [SLP_ADMIN_ANSWERED] = 0,
 };
 
-/* Returns how many tables are read in addition to the table of leases. SURVEY and IMPORT read these tables,
- * because their rows may say by which rules the workers go. Other tasks read them only if workers keep rows
- * there. */
+/* Returns how many tables are read besides the table of leases (side tables). SURVEY and IMPORT read them,
+ * because their rows may say which rules the workers follow. Other tasks read them only if workers have their
+ * rows there. */
 static uint8_t count_side_tables(slp_admin *a) {
   int copies = a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_IMPORT;
   slp_table_spec spec;
@@ -42,7 +42,7 @@ static uint8_t count_side_tables(slp_admin *a) {
   return n;
 }
 
-/* Changes the state. If the new state is READING, forgets the rows that were read before. */
+/* Changes the state. In READING, first drops the rows that were read before. */
 static void enter(slp_admin *a, slp_admin_state to) {
   SLP_MOVE(allowed, a->state, to);
   a->tries = 0;

@@ -2,14 +2,14 @@
  * not report how far it is behind, and those without a lease. */
 #include "admin/command_inside.h"
 
-/* Returns 1 if the row of the lease's owner reports how far the owner is behind. */
+/* Returns 1 if the row of the lease's owner says how far the owner is behind. */
 static int is_told(const slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
 }
 
-/* Returns 1 if the owner of the lease may live. An owner without a row may live, and also an owner whose row
- * has no time. Any other owner may live until its row's time is older than a lease, by the local clock. */
+/* Returns 1 if the owner of the lease may live: it has no row, or its row has no time, or the time is less
+ * than a lease ago by this machine's clock. */
 static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
@@ -20,8 +20,8 @@ static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
   return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
 }
 
-/* Makes the entry of a shard. In layouts that do not store where the application began, "latest" is only the
- * default of the operator's options, so the shard has no position. */
+/* Makes the entry of a shard. In layouts that do not store where the application began, LATEST is only a
+ * default of the operator's options, so the shard then has no position. */
 static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_position *position, int leased) {
   int latest = position->kind == SLP_POSITION_LATEST && a->schema->tells_no_start;
   int none = position->kind == SLP_POSITION_NONE || latest;
@@ -34,8 +34,8 @@ static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_posit
                          .leased = leased != 0};
 }
 
-/* Returns 1 if an ancestor of the shard has a lease: the shard will then be read from its beginning. Where
- * any other shard without a lease will be read from is known only to the application's workers. */
+/* Returns 1 if an ancestor of the shard has a lease, so that the shard will be read from its beginning. Where
+ * reading of any other shard without a lease will begin, only the application's workers know. */
 static int is_below_lease(const slp_admin *a, const slp_admin_shard *s) {
   for (size_t depth = 0; s && depth <= a->shards_n; depth++) {
     const slp_admin_shard *up = NULL;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* How far the clocks of two machines may differ, or how late a heartbeat may be. EXPLAIN does not add it,
- * because it reads the rows a second time. */
+/* The clocks of two machines may differ by this much, or a heartbeat may be late by it. EXPLAIN does not add
+ * it, because it reads the rows a second time. */
 #define SKEW_MS 30000
 
 const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name) {

@@ -72,7 +72,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 
 /* ---- the systems ------------------------------------------------------------------------------------ */
 
-/* For layouts in which a worker proves that it lives by the row of each lease. */
+/* for layouts in which a worker proves that it lives by the row of each lease */
 #define BY_LEASE                                                                                       \
   .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease), .timers = 5, .init = init, \
   .stop = stop, .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join,              \

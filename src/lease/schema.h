@@ -351,8 +351,8 @@ struct slp_schema {
   uint8_t unnamed;
   uint8_t versions;   /* 1: rows may say that other rules hold, so they are read before anything is written */
   slp_set operations; /* of slp_operation_kind: the operations that the layout has */
-  /* least number of digits of the stream's sequence numbers, as in slp_source; set by the code that opens
-   * the schema */
+  /* The least number of digits of the stream's sequence numbers (slp_source.number_digits_min). Set by the
+   * code that opens the schema. */
   unsigned number_digits_min;
   slp_spread fresh; /* how a new application spreads its leases */
   /* how a former version of this program spread the leases of a new application; zeros: it did not spread

@@ -17,7 +17,7 @@ void slp_life_init(slp_fleet *f) { f->life.leave_by_us = SLP_NEVER; }
 void slp_life_move(slp_fleet *f, slp_worker_state to) {
   slp_worker_state was = f->life.state;
   SLP_MOVE(allowed, f->life.state, to);
-  /* An evicted incarnation can't come back, so a new one is drawn when the worker joins again. */
+  /* An evicted incarnation never comes back. So the worker draws a new one when it joins again. */
   if (was == SLP_WORKER_RUNS && to == SLP_WORKER_JOINING) f->incarnation = (slp_str){NULL, 0};
 }
 

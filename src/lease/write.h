@@ -19,7 +19,7 @@ typedef struct slp_writes {
   slp_host *host;
   slp_store *store;
   slp_schema *schema;
-  slp_str *name; /* the present incarnation; each write is signed with it and a serial number */
+  slp_str *name; /* the present incarnation; it signs each write, together with a serial number */
   /* kinds of operations on which the worker's life depends: sent before all others, with short tries, and
    * never held back by the gate */
   slp_set urgent;
