@@ -28,10 +28,10 @@ const slp_setting slp_settings[] = {
            "how long a failing shard may hold the others back; max: for ever (with -e and -c)"),
     NUMBER(poll_ms, U32, 1, 3600000, "ms", "between calls at a shard's tip; the service's floor is 200"),
     CHOICE(retrieval, "poll|push|auto",
-           "how records come; push: the same as --push; auto: push where the consumer can be had and events "
-           "come, else poll"),
+           "how records arrive; push: the same as --push; auto: push if the consumer can be used and events "
+           "arrive, else poll"),
     TEXT(push_consumer, "name", "or ARN of the registered consumer; else -G"),
-    NUMBER(fetch_records_max, U32, 1, 10000, "records", "asked for in one call"),
+    NUMBER(fetch_records_max, U32, 1, 10000, "records", "requested in one call"),
     NUMBER(buffered_bytes_max, U64, 65536, UINT64_MAX / 4, "bytes", "fetched and not yet printed"),
     NUMBER(batches_out_max, U32, 1, 1000000, "batches", "being printed at once"),
     NUMBER(batch_records_max, U32, 1, 1000000, "records", "in one batch"),
@@ -39,49 +39,46 @@ const slp_setting slp_settings[] = {
     NUMBER(buffered_records_per_shard_max, U32, 0, UINT32_MAX, "records",
            "of one shard, fetched and not yet printed; 0: no limit"),
     CHOICE(aggregates, "expand|keep",
-           "what the Kinesis Producer Library packed together: its records, or as it came"),
+           "what to do with aggregates of the Kinesis Producer Library: split them into records, or keep "
+           "them as they came"),
     NUMBER(in_flight_max, U32, 1, 4096, "calls", "at once"),
-    NUMBER(
-        list_ms, U32, 1000, 86400000, "ms",
-        "between listings of the shards; with -G by one worker for all, each 6 ms a shard if that is longer"),
+    NUMBER(list_ms, U32, 1000, 86400000, "ms",
+           "between listings of the shards; with -G by one worker for all, at least 6 ms a shard"),
     NUMBER(stats_ms, U32, 0, UINT32_MAX, "ms", "between progress lines of -v; 0: 1000"),
     CHOICE(on_trimmed, "stop|continue", "a shard whose position is no longer kept"),
-    CHOICE(
-        on_retry, "again|stop|park|skip",
-        "a record that was given back retry_max times in a row: again, its shard stops, stops for everybody "
-        "(-G), or it is left out and told"),
+    CHOICE(on_retry, "again|stop|park|skip",
+           "of a record that was returned retry_max times in a row: try again, stop its shard, stop it for "
+           "all workers (-G), or skip the record and report it"),
     NUMBER(retry_max, U32, 1, 250, "times", "see on_retry"),
     TEXT(app, "name", "the same as -G"),
     TEXT(store, "store", "the same as --store"),
     TEXT(store_endpoint, "URL", "of the DynamoDB that has the leases; else as -b, AWS_ENDPOINT_URL_DYNAMODB"),
     TEXT(schema, "sloop|kcl|vmware-go-kcl|kinsumer|motorway|kcl-rb",
-         "how the leases are laid out: ours, or as that program does; kcl: Amazon's KCL 2 and 3"),
+         "layout of the leases: sloop's own, or that program's; kcl: Amazon's KCL 2 and 3"),
     TEXT(kcl_coordinator, "table", "of KCL 3.0 to 3.4, beside the leases; else APP-CoordinatorState"),
     TEXT(kcl_metrics, "table", "the same; else APP-WorkerMetricStats"),
-    TEXT(worker, "name", "of this worker, no other one's in the application; else HOST-PID-RANDOM"),
+    TEXT(worker, "name", "of this worker, unique in the application; else HOST-PID-RANDOM"),
     NUMBER(weight, U32, 1, 1000, "shares", "of the shards for this worker, beside the others'"),
     NUMBER(lease_ms, U32, 0, 3600000, "ms",
-           "a worker that is silent for so long is evicted; 0: 10 s, with schema=kinsumer 5 min"),
-    NUMBER(
-        checkpoint_ms, U32, 0, 3600000, "ms",
-        "between writes of a position that moved; 0: only when a shard is given up. A table that throttles "
-        "gets fewer"),
+           "a worker that is silent for this long is evicted; 0: 10 s, with schema=kinsumer 5 min"),
+    NUMBER(checkpoint_ms, U32, 0, 3600000, "ms",
+           "between writes of a changed position; 0: only when a shard is given up. A table that throttles "
+           "gets fewer"),
     NUMBER(handover_ms, U32, 1, 3600000, "ms",
-           "how long a shard that another worker asks for waits for what is being printed"),
+           "how long a shard that another worker requests waits for what is being printed"),
     NUMBER(stall_ms, U32, 0, UINT32_MAX, "ms",
-           "a shard whose records were not printed for so long goes to another worker; to wait for another "
+           "a shard whose records are not printed for this long goes to another worker; waiting for another "
            "shard's records does not count. 0: never"),
-    NUMBER(
-        unready_ms, U32, 1, UINT32_MAX, "ms",
-        "/ready of --metrics says no once a shard has failed, or had records wait and made no progress, for "
-        "so long"),
-    CHOICE(log_level, "error|warn|info|debug", "what the library tells on standard error"),
+    NUMBER(unready_ms, U32, 1, UINT32_MAX, "ms",
+           "/ready of --metrics says no when a shard has failed, or made no progress while records waited, "
+           "for this long"),
+    CHOICE(log_level, "error|warn|info|debug", "what the library logs on standard error"),
     FOR_PROGRAMS(stream, TEXT, "name", "or ARN, or dynamodb:TABLE"),
     FOR_PROGRAMS(order, CHOICE, "time|shard", "across shards, or of each shard by itself"),
-    FOR_PROGRAMS(wire, CHOICE, "auto|cbor|json", "how the service is spoken to"),
+    FOR_PROGRAMS(wire, CHOICE, "auto|cbor|json", "encoding of requests to the service"),
     FOR_PROGRAMS(checkpoints, CHOICE, "acked|asked", "which positions are written to the lease table"),
     {"start", SLP_SETTING_CHOICE, offsetof(sloop_opts_t, start.kind), 0, 0, "latest|oldest",
-     "where reading begins", 1},
+     "where reading starts", 1},
 };
 const size_t slp_settings_n = SLP_COUNT(slp_settings);
 

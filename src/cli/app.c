@@ -72,10 +72,10 @@ void slp_app_leave_stuck(slp_app *app) {
   const char *files[3];
   size_t n = lease_files(app->args, files);
   if (n)
-    slp_say("lease file %.300s%s%.300s does not answer; stopped without it", files[0], n > 1 ? " or " : "",
-            n > 1 ? files[1] : "");
+    slp_say("lease file %.300s%s%.300s: the file system does not respond; exiting without waiting", files[0],
+            n > 1 ? " or " : "", n > 1 ? files[1] : "");
   else
-    slp_say("a call of the system does not return; stopped without it");
+    slp_say("a system call does not return; exiting without waiting for it");
   slp_out_close(app->out);
   _exit(app->exit_code);
 }
@@ -124,7 +124,7 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
     app->ticker = slp_ticker_new(mem, app->loop, SLP_APP_TICK_MS, on_tick, app);
   }
   if (app->out && app->signals && app->ticker) return 0;
-  slp_say("no memory or no file descriptors left to start with");
+  slp_say("can't start: no memory or no file descriptors left");
   app->exit_code = SLP_EXIT_FAILED;
   slp_app_close(app);
   return SLP_ENOMEM;

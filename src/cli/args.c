@@ -100,7 +100,7 @@ static int take_stream(slp_args *a, const char *word, char why[200]) {
   }
   for (size_t i = 0; i < a->streams_n; i++) {
     if (strcmp(a->streams[i], word) != 0) continue;
-    snprintf(why, 200, "\"%.100s\" is named twice", word);
+    snprintf(why, 200, "\"%.100s\" is given twice", word);
     return SLP_EINVAL;
   }
   a->streams[a->streams_n++] = word;
@@ -152,7 +152,7 @@ static int check_mode(const slp_args *a, char why[200]) {
     if (g->from_file || (g->option->modes & (int)a->mode)) continue;
     char name[40];
     slp_option_shown(g->option, name);
-    snprintf(why, 200, "%s does not go together with %s", name, slp_mode_shown(a->mode));
+    snprintf(why, 200, "%s can't be combined with %s", name, slp_mode_shown(a->mode));
     return SLP_EINVAL;
   }
   return 0;
@@ -204,9 +204,9 @@ static int check_output(const slp_args *a, char why[200]) {
                      : a->show_null     ? "-Z"
                                         : NULL;
   if (a->json && a->format)
-    snprintf(why, 200, "-f does not go together with -J");
+    snprintf(why, 200, "-f can't be combined with -J");
   else if (whole && part && !(a->format && strcmp(part, "-Z") == 0))
-    snprintf(why, 200, "%s does not go together with %s", part, whole);
+    snprintf(why, 200, "%s can't be combined with %s", part, whole);
   else
     return 0;
   return SLP_EINVAL;
@@ -217,13 +217,13 @@ static int check_output(const slp_args *a, char why[200]) {
 /* Returns the first given option that contradicts leases, or NULL. Leases decide which shards a worker reads
  * and from which position. Sets *ret_remedy to what the user can do instead. */
 static const char *against_leases(const slp_args *a, const char **ret_remedy) {
-  *ret_remedy = "leave -G away to read some shards only";
+  *ret_remedy = "leave out -G to read only some shards";
   if (a->opts.shards_n || a->shard_key) return "-p";
-  *ret_remedy = "the leases keep the place, so leave it away";
+  *ret_remedy = "the leases keep the position; leave it out";
   if (a->save) return "--save";
   *ret_remedy = "--reset SHARD --to SEQUENCE sets where a shard is read next";
   if (a->start.kind == SLOOP_AT_SEQ) return "-o SHARD:SEQUENCE";
-  *ret_remedy = "--migrate token:FILE sloop:APP makes leases of it";
+  *ret_remedy = "--migrate token:FILE sloop:APP makes leases from it";
   return a->start.kind == SLOOP_AT_TOKEN ? "-o @FILE" : NULL;
 }
 
@@ -245,11 +245,11 @@ static const char *needs_app(const slp_args *a) {
  * properties file that --multilang names. */
 static int check_multilang(const slp_args *a, char why[200]) {
   if (!(a->mode & (SLP_MODE_MULTILANG | SLP_MODE_CHECK | SHOWS_LEASES)))
-    snprintf(why, 200, "--multilang does not go together with %s", slp_mode_shown(a->mode));
+    snprintf(why, 200, "--multilang can't be combined with %s", slp_mode_shown(a->mode));
   else if (a->stream)
-    snprintf(why, 200, "--multilang: the file names the stream; leave \"%.60s\" away", a->stream);
+    snprintf(why, 200, "--multilang: the file names the stream; leave out \"%.60s\"", a->stream);
   else if (on_command_line(a, O_APP))
-    snprintf(why, 200, "-G does not go together with --multilang: the file names the application");
+    snprintf(why, 200, "-G can't be combined with --multilang: the file names the application");
   else
     return 0;
   return SLP_EINVAL;
@@ -259,21 +259,20 @@ static int check_leases(const slp_args *a, char why[200]) {
   const char *remedy = "", *other = a->opts.app ? against_leases(a, &remedy) : needs_app(a);
   int tail = a->mode == SLP_MODE_TAIL, shows = (a->mode & SHOWS_LEASES) != 0;
   if (other && a->opts.app && (tail || shows))
-    snprintf(why, 200, "%s does not go together with -G, whose leases say what is read, and from where: %s",
+    snprintf(why, 200, "%s can't be combined with -G, because the leases say what is read and from where: %s",
              other, remedy);
   else if (other && !a->opts.app && (tail || shows))
-    snprintf(why, 200, "%s%.*s needs -G APP: whose leases?", *other == '-' ? "" : "-X ",
+    snprintf(why, 200, "%s%.*s needs -G APP, the application", *other == '-' ? "" : "-X ",
              (int)strcspn(other, "="), other);
   else if (shows && a->streams_n > 1 && a->mode != SLP_MODE_LEASES)
     snprintf(why, 200, "%s: one stream at a time: \"%.60s\" and \"%.60s\"", slp_mode_shown(a->mode),
              a->streams[0], a->streams[1]);
   else if (shows && a->opts.store && strcmp(a->opts.store, "memory") == 0)
-    snprintf(why, 200, "%s: leases in the memory of another process can't be looked at",
-             slp_mode_shown(a->mode));
+    snprintf(why, 200, "%s: leases in the memory of another process can't be read", slp_mode_shown(a->mode));
   else if (a->mode == SLP_MODE_RESET && !a->to_given)
-    snprintf(why, 200, "--reset needs --to POSITION: where is it to be read?");
+    snprintf(why, 200, "--reset needs --to POSITION, the position to read from");
   else if (a->mode == SLP_MODE_RESET && a->to.kind == SLOOP_AT_SEQ && strcmp(a->lease_name, "all") == 0)
-    snprintf(why, 200, "--reset all: a sequence number is a place in one shard");
+    snprintf(why, 200, "--reset all: a sequence number is a position in one shard; name the shard");
   else
     return 0;
   return SLP_EINVAL;
@@ -292,7 +291,7 @@ static int check_produce(slp_args *a, char why[200]) {
     snprintf(why, 200, "-P: \"%.60s\" is no stream of Kinesis; the changes of a table come from writes to it",
              a->stream);
   else if ((a->json && (a->key || a->key_from)) || (a->key_from && keys))
-    snprintf(why, 200, "%s does not go together with %s", a->key_from ? "--key-from" : "-k",
+    snprintf(why, 200, "%s can't be combined with %s", a->key_from ? "--key-from" : "-k",
              a->json ? "-J" : keys);
   else if (a->speed_milli && !a->json)
     snprintf(why, 200, "--speed needs -J, whose lines say when a record had arrived");
@@ -341,8 +340,7 @@ static int take_apps(slp_args *a, char why[200]) {
     if (a->given[i].option->id == O_APP && !a->given[i].from_file) r = add_app(a, a->given[i].value);
   if (!a->apps_n && a->opts.app) r = add_app(a, a->opts.app);
   if (!r && a->apps_n * slp_max_u64(a->streams_n, 1) <= SLP_ARGS_TABLES_MAX) return 0;
-  snprintf(why, 200, "--leases --metrics: at most %d applications times streams at a time",
-           SLP_ARGS_TABLES_MAX);
+  snprintf(why, 200, "--leases --metrics: at most %d pairs of application and stream", SLP_ARGS_TABLES_MAX);
   return SLP_EINVAL;
 }
 
@@ -353,7 +351,7 @@ static int check_exporter(slp_args *a, char why[200]) {
   if (!a->exports) return 0;
   for (size_t i = 0; i < SLP_COUNT(ends); i++) {
     if (!on_command_line(a, ends[i])) continue;
-    snprintf(why, 200, "%s does not go together with --metrics, which serves until it is stopped",
+    snprintf(why, 200, "%s can't be combined with --metrics, which serves until it is stopped",
              ends[i] == O_LAG_OVER  ? "--lag-over"
              : ends[i] == O_JSON    ? "-J"
              : ends[i] == O_TIMEOUT ? "--timeout"
@@ -380,13 +378,13 @@ const char *slp_args_cloudwatch(const slp_args *a) {
 static int take_target(slp_args *a, char why[200]) {
   if (a->streams_n != 2) {
     snprintf(why, 200, "--migrate FROM TO STREAM: %s",
-             a->streams_n < 2 ? "a word is missing" : "a word too many");
+             a->streams_n < 2 ? "an argument is missing" : "one argument too many");
     return SLP_EINVAL;
   }
   int r = slp_migrate_place_read(a->migrate, &a->migrate_from, why);
   if (!r) r = slp_migrate_place_read(a->streams[0], &a->migrate_to, why);
   if (!r && a->migrate_from.file && a->migrate_to.file) {
-    snprintf(why, 200, "--migrate: both are tokens: the file is to be copied");
+    snprintf(why, 200, "--migrate: both are tokens; copy the file instead");
     r = SLP_EINVAL;
   }
   a->stream = a->streams[0] = a->streams[1];
@@ -400,7 +398,7 @@ static int check_iam(const slp_args *a, char why[200]) {
   static const slp_option_id asks[] = {O_JSON, O_ENDPOINT, O_CONTACT};
   for (size_t i = 0; i < SLP_COUNT(asks) && a->mode == SLP_MODE_IAM && !a->try_rights; i++) {
     if (!on_command_line(a, asks[i])) continue;
-    snprintf(why, 200, "%s goes with --iam only beside --try, which asks the service",
+    snprintf(why, 200, "%s can be used with --iam only if --try is given, which calls the service",
              asks[i] == O_JSON       ? "-J"
              : asks[i] == O_ENDPOINT ? "-b"
                                      : "-m");
@@ -420,7 +418,7 @@ static int check_streams(const slp_args *a, char why[200]) {
     snprintf(why, 200,
              "--feed does not go together with -X sandbox.synthetic_bytes, which makes records itself");
   else if (a->stream && a->mode == SLP_MODE_DEMO)
-    snprintf(why, 200, "--demo makes its own stream; leave \"%.60s\" away", a->stream);
+    snprintf(why, 200, "--demo makes its own stream; leave out \"%.60s\"", a->stream);
   else if (a->streams_n > 1 && (a->mode == SLP_MODE_BENCH || a->mode == SLP_MODE_SERVE))
     snprintf(why, 200, "%s: one stream at a time: \"%.60s\" and \"%.60s\"",
              a->mode == SLP_MODE_BENCH ? "--bench" : "-M", a->streams[0], a->streams[1]);
@@ -428,20 +426,20 @@ static int check_streams(const slp_args *a, char why[200]) {
     snprintf(why, 200, "--deregister: one stream at a time: \"%.60s\" and \"%.60s\"", a->streams[0],
              a->streams[1]);
   else if (a->streams_n > 1 && a->start.kind == SLOOP_AT_SEQ)
-    snprintf(why, 200, "-o SHARD:SEQUENCE is a place in one stream, and %zu are named", a->streams_n);
+    snprintf(why, 200, "-o SHARD:SEQUENCE is a position in one stream, but %zu are given", a->streams_n);
   else if (a->shard_key &&
            (a->opts.shards_n || a->save || a->start.kind == SLOOP_AT_SEQ || a->start.kind == SLOOP_AT_TOKEN))
-    snprintf(why, 200, "-p key:TEXT does not go together with %s",
+    snprintf(why, 200, "-p key:TEXT can't be combined with %s",
              a->opts.shards_n ? "another -p"
              : a->save        ? "--save"
                               : "-o SHARD:SEQUENCE or -o @FILE");
   else if (a->shard_key && slp_args_want_metrics(a))
-    snprintf(why, 200, "-p key:TEXT does not go together with %s",
+    snprintf(why, 200, "-p key:TEXT can't be combined with %s",
              a->metrics.listen ? "--metrics" : "-X cloudwatch");
   else if (a->shard_key && a->streams_n > 1)
-    snprintf(why, 200, "-p key:TEXT reads one stream, and %zu are named", a->streams_n);
+    snprintf(why, 200, "-p key:TEXT reads one stream, but %zu are given", a->streams_n);
   else if (a->mode == SLP_MODE_BENCH && (a->shard_key || a->start.kind == SLOOP_AT_TOKEN))
-    snprintf(why, 200, "%s does not go together with --bench", a->shard_key ? "-p key:TEXT" : "-o @FILE");
+    snprintf(why, 200, "%s can't be combined with --bench", a->shard_key ? "-p key:TEXT" : "-o @FILE");
   else
     return 0;
   return SLP_EINVAL;

@@ -116,7 +116,8 @@ static int find_codec(slp_str name, block_codec *ret, char why[SLP_DECODER_WHY])
     snprintf(why, SLP_DECODER_WHY, "its codec %s is not built in (%s)", ret->name, ret->needs);
     return SLP_EBADDATA;
   }
-  snprintf(why, SLP_DECODER_WHY, "its codec is %.*s; known are null, deflate, snappy, zstandard",
+  snprintf(why, SLP_DECODER_WHY,
+           "its codec %.*s is not supported; supported are null, deflate, snappy, zstandard",
            (int)slp_min_u64(name.n, 20), name.p);
   return SLP_EBADDATA;
 }
@@ -124,7 +125,7 @@ static int find_codec(slp_str name, block_codec *ret, char why[SLP_DECODER_WHY])
 /* ---- the head ---- */
 
 static int cut_short(char why[SLP_DECODER_WHY]) {
-  snprintf(why, SLP_DECODER_WHY, "the file is damaged or cut short");
+  snprintf(why, SLP_DECODER_WHY, "the file is damaged or truncated");
   return SLP_EBADDATA;
 }
 
@@ -211,7 +212,8 @@ static void close_packed(slp_avro_file *f) {
 
 static int unpack(slp_avro_file *f, char why[SLP_DECODER_WHY]) {
   int r = f->codec.step(f->packed, &f->block, why);
-  if (r == SLP_EBADDATA && !*why) snprintf(why, SLP_DECODER_WHY, "a block can't be unpacked: it is damaged");
+  if (r == SLP_EBADDATA && !*why)
+    snprintf(why, SLP_DECODER_WHY, "a block can't be decompressed: it is damaged");
   if (r) return r;
   close_packed(f);
   f->unpacked += f->block.n;

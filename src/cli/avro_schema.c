@@ -193,7 +193,7 @@ static int read_symbols(reading *r, uint32_t at, uint32_t type) {
   uint32_t part = r->s->types[type].first;
   for (uint32_t i = node(r, symbols)->first; !bad && i != SLP_JSON_NO_NODE; i = node(r, i)->next, part++) {
     if (node(r, i)->kind != SLP_JSON_STRING)
-      return refuse(r, "a symbol is no string in", text_of(r, at, "name"));
+      return refuse(r, "a symbol is not a string in", text_of(r, at, "name"));
     bad = set_label(r, part, node(r, i)->text, 0);
   }
   return bad;
@@ -285,7 +285,7 @@ static int read_type(reading *r, uint32_t at, slp_str space, uint32_t *ret) {
     case SLP_JSON_STRING: return find_type(r, node(r, at)->text, space, ret);
     case SLP_JSON_ARRAY: return read_union(r, at, space, ret);
     case SLP_JSON_OBJECT: return read_object(r, at, space, ret);
-    default: return refuse(r, "a type of the schema is no type", (slp_str){NULL, 0});
+    default: return refuse(r, "a type of the schema is not a type", (slp_str){NULL, 0});
   }
 }
 
@@ -305,7 +305,7 @@ static void free_reading(reading *r) {
 static int read_json(reading *r, char *text, size_t n) {
   uint32_t type;
   int bad = slp_json_nodes_read(&r->doc, text, n, NODES_MAX);
-  if (bad == SLP_EBADDATA) return refuse(r, "the schema is no JSON", (slp_str){NULL, 0});
+  if (bad == SLP_EBADDATA) return refuse(r, "the schema is not JSON", (slp_str){NULL, 0});
   if (bad == SLP_ELIMIT) return refuse(r, "the schema is too deep or has too many parts", (slp_str){NULL, 0});
   for (uint32_t i = 0; !bad && i < SLP_COUNT(simple); i++)
     bad = add_type(r, (slp_avro_type){.kind = (uint8_t)i}, &type);

@@ -31,7 +31,7 @@ static int refuse(char why[SLP_AVRO_WHY], const char *what) {
 }
 
 static int cut_short(char why[SLP_AVRO_WHY]) {
-  return refuse(why, "it is damaged or cut short, or of another schema");
+  return refuse(why, "it is damaged or truncated, or has another schema");
 }
 
 static int read_long(slp_avro_value *v, int64_t *ret, char why[SLP_AVRO_WHY]) {
@@ -84,7 +84,8 @@ static int put_binary(slp_buf *b, const slp_avro_type *t, slp_str s, char why[SL
     return 0;
   }
   if (s.n > SLP_DECIMAL_BYTES_MAX) {
-    snprintf(why, SLP_AVRO_WHY, "a decimal of %zu bytes; %u are the most", s.n, SLP_DECIMAL_BYTES_MAX);
+    snprintf(why, SLP_AVRO_WHY, "a decimal has %zu bytes; at most %u are supported", s.n,
+             SLP_DECIMAL_BYTES_MAX);
     return SLP_EBADDATA;
   }
   slp_json_put_decimal(b, s, t->scale);
@@ -96,7 +97,7 @@ static int put_string(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
   int r = take_bytes(v, &s, why);
   if (r) return r;
   r = slp_json_put_line_string(b, s);
-  return r == SLP_EBADDATA ? refuse(why, "a string is not UTF-8: it is damaged or of another schema") : r;
+  return r == SLP_EBADDATA ? refuse(why, "a string is not UTF-8: it is damaged or has another schema") : r;
 }
 
 static int put_float(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {

@@ -192,7 +192,7 @@ static figures work_out(bench *n) {
 static int report_text(bench *n, const figures *f, slp_buf *b) {
   const slp_spread *l = &n->latency_ms;
   slp_buf_addf(b, "%s: %u shard%s, %.2f s%s\n", n->opts.stream, n->names.n, n->names.n == 1 ? "" : "s",
-               f->seconds, n->child.pid > 0 ? ", from a sandbox in a process of its own" : "");
+               f->seconds, n->child.pid > 0 ? ", from a sandbox in its own process" : "");
   for (uint32_t i = 0; i < n->names.n && i < n->rows_cap; i++)
     slp_buf_addf(b, "%s: %.0f records/s, %.2f MB/s\n", n->names.name[i],
                  (double)n->rows[i].records / f->seconds, (double)n->rows[i].bytes / 1e6 / f->seconds);
@@ -222,7 +222,8 @@ static int report_text(bench *n, const figures *f, slp_buf *b) {
         (unsigned long long)slp_spread_at(l, 0.5), (unsigned long long)slp_spread_at(l, 0.9),
         (unsigned long long)slp_spread_at(l, 0.99), (unsigned long long)slp_spread_at(l, 0.999),
         (unsigned long long)l->max);
-  if (!l->n && n->records) slp_buf_add_z(b, "latency: not measured, the reading never came near the tip\n");
+  if (!l->n && n->records)
+    slp_buf_add_z(b, "latency: not measured, because reading never caught up with the newest records\n");
   return slp_buf_failed(b);
 }
 
@@ -285,8 +286,9 @@ static void on_closed(slp_cli_consumer *c) {
     slp_app_write(&n->app, &b);
     if (n->records == 0 && !n->app.interrupted) {
       n->app.exit_code = SLP_EXIT_FAILED;
-      slp_say("no record came%s%s",
-              *c->error ? "; the last error: " : "; is anything in the stream? -o oldest reads all",
+      slp_say("no record arrived%s%s",
+              *c->error ? "; the last error: "
+                        : "; if no producer writes now, -o oldest reads what the stream holds",
               c->error);
     }
   }
@@ -321,7 +323,7 @@ static int start_own_sandbox(bench *n) {
   int r = slp_child_start(&n->child, argv);
   if (!r) r = slp_child_wait_line(&n->child, "export AWS_ENDPOINT_URL=", CHILD_START_MS, &n->url);
   if (r) {
-    slp_say("the sandbox's process did not start (%s); name a stream instead", sloop_err_name(r));
+    slp_say("the sandbox process did not start (%s); give a STREAM instead", sloop_err_name(r));
     n->app.exit_code = SLP_EXIT_FAILED;
     return r;
   }

@@ -66,7 +66,7 @@ static void explain_unknown(slp_str name, int has_value, char why[200]) {
   else if (*name.p == '[')
     snprintf(why, 200, "\"%.*s\": the file has no sections; leave the line out", shown, name.p);
   else if (!has_value && blank && (slp_option_by_name(first) || slp_knob_exists(first)))
-    snprintf(why, 200, "\"%.*s\": a \"=\" stands between a name and its value: %.*s = ...", shown, name.p,
+    snprintf(why, 200, "\"%.*s\": put a \"=\" between the name and its value: %.*s = ...", shown, name.p,
              (int)first.n, first.p);
   else
     say_unknown(name, why);
@@ -89,7 +89,7 @@ static int take_line(slp_args *a, const char *line, slp_str name, slp_str value,
   if (o->kind == SLP_NO_VALUE) {
     int on = value.p ? truth(value) : 1;
     if (on < 0) {
-      snprintf(why, 200, "%s: \"%.60s\" is not one of yes and no", o->name, value.p);
+      snprintf(why, 200, "%s: \"%.60s\" is neither yes nor no", o->name, value.p);
       return SLP_EINVAL;
     }
     return on ? slp_args_take(a, o, NULL, 1, clock, why) : 0;
@@ -121,7 +121,7 @@ static int take_quotes(slp_str *value, char why[200]) {
       *value = (slp_str){s.p + 1, (size_t)(end - s.p - 1)};
       return 0;
     }
-    snprintf(why, 200, "%.*s: %s; a value that begins with a quote is put between two %s as a whole",
+    snprintf(why, 200, "%.*s: %s; put the whole value between two %s if it begins with a quote",
              (int)slp_min_u64(s.n, 40), s.p,
              end ? "something follows the quoted text" : "a quote is not closed", *s.p == '"' ? "'" : "\"");
     return SLP_EINVAL;

@@ -32,7 +32,7 @@ static int is_unreachable(int code) {
 /* The advice for an HTTP error answer that does not contain an AWS error name: maybe the endpoint is not that
  * of the service. */
 static const char is_it_the_service[] =
-    "is this an endpoint of the service, and http or https as it should be?";
+    "is the endpoint (-b, AWS_ENDPOINT_URL) the service's, and is http or https right?";
 
 /* Returns what the user can do about an error, or NULL. */
 static const char *what_to_do(const sloop_error_t *e) {
@@ -42,13 +42,13 @@ static const char *what_to_do(const sloop_error_t *e) {
     /* Without an AWS error name the credentials could not be read, and the message of that failure says where
      * to look. */
     case SLOOP_EAUTH:
-      return named ? "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the "
-                     "profile or the role"
+      return named ? "check the credentials: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, "
+                     "the profile or the role"
                    : NULL;
     case SLOOP_EACCESS:
       if (named || !e->message || !*e->message)
-        return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs, and with "
-               "--try also what of it is missing";
+        return "stream-tail --iam with the same STREAM, -G and --store prints the policy that is needed, and "
+               "with --try what is missing";
       return nameless ? is_it_the_service : NULL;
     case SLOOP_EREFUSED: return nameless ? is_it_the_service : NULL;
     case SLOOP_ELEASE: return "see --store, -X schema and -X worker";
@@ -58,9 +58,10 @@ static const char *what_to_do(const sloop_error_t *e) {
       return "check the name (stream-tail -L lists them) and the region (AWS_REGION, -X region=NAME)";
     case SLOOP_ETLS: return "check the address; for a server of your own: -X ca_bundle=FILE or AWS_CA_BUNDLE";
     case SLOOP_EOPTION: return "see stream-tail -h and -X list";
-    case SLOOP_ETRIMMED: return "begin later, or with -o oldest";
+    case SLOOP_ETRIMMED: return "start later, or use -o oldest";
     case SLOOP_EPOSITION:
-      return "it is of another stream, or of an older one of that name: begin elsewhere (-o, --to)";
+      return "the position belongs to another stream, or to an older stream of this name: start elsewhere "
+             "(-o, --to)";
     case -ECONNRESET:
     case -EPIPE:
     case SLOOP_EREMOTE:
@@ -77,7 +78,7 @@ void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
   if (e->retry_in_ms != UINT64_MAX && !e->fatal) return;
   const char *hint = what_to_do(e);
   /* no advice is added if the library's own message already contains some */
-  if (hint && !strstr(message, "set ") && !strstr(message, "check ") && !strstr(message, "Start anew"))
+  if (hint && !strstr(message, "set ") && !strstr(message, "check ") && !strstr(message, "Start again"))
     snprintf(line + at, n - (size_t)at, "; %s", hint);
 }
 
@@ -310,14 +311,14 @@ static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
   size_t at = strlen(c->error), n = sizeof c->error - at;
   if (a->opts.app)
     add_reset(c, "", slp_shard_short(e->shard),
-              names_its_stream(a) ? " sets it anew"
-                                  : " sets it anew, unless two streams share that name: then rename one");
+              names_its_stream(a)
+                  ? " sets it anew"
+                  : " sets a new position; if two streams share this application name, rename one");
   else
-    snprintf(
-        c->error + at, n,
-        "; it is of another stream, or of an older one of that name: %.80s holds it, remove that file to "
-        "begin as -o says",
-        a->save);
+    snprintf(c->error + at, n,
+             "; the position belongs to another stream, or to an older stream of this name. It is in %.80s: "
+             "delete that file to start where -o says",
+             a->save);
 }
 
 /* Appends how the user can begin again after the stream was deleted and created again, or after the table got
@@ -326,11 +327,11 @@ static void add_new_start(slp_cli_consumer *c) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
   if (a->opts.app && names_its_stream(a))
-    snprintf(c->error + at, n, "; the same command does, and begins as -o says");
+    snprintf(c->error + at, n, "; run the same command again: it starts where -o says");
   else if (a->opts.app)
-    add_reset(c, "first ", "all", ", for its rows do not name their stream");
+    add_reset(c, "first ", "all", ", because its rows do not contain the stream's name");
   else if (a->save)
-    snprintf(c->error + at, n, "; first remove %.80s", a->save);
+    snprintf(c->error + at, n, "; first delete %.80s", a->save);
 }
 
 /* The library reports a lasting failure again each time the number of tries has doubled, so the time to the
@@ -388,10 +389,10 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
   if (of_token)
     snprintf(c->error + strlen(c->error), sizeof c->error - strlen(c->error),
-             "; %.80s holds it: remove that file to begin as -o says", c->token_file);
+             "; the token is in %.80s: delete that file to start where -o says", c->token_file);
   else if (says_more)
     add_way_out(c, e);
-  if (e->code == SLOOP_ENOSTREAM && strstr(e->message, "Start anew")) add_new_start(c);
+  if (e->code == SLOOP_ENOSTREAM && strstr(e->message, "Start again")) add_new_start(c);
   if (e->fatal || (hopeless && !c->stopping)) note_missing(c, e);
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
@@ -424,13 +425,13 @@ static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   (void)s;
   const char *text = "";
   switch (e->kind) {
-    case SLOOP_SHARD_OPENED: text = "reading begins"; break;
+    case SLOOP_SHARD_OPENED: text = "reading starts"; break;
     case SLOOP_SHARD_ENDED: text = "read to its end"; break;
-    case SLOOP_SHARD_REPOSITIONED: text = "goes on from elsewhere"; break;
-    case SLOOP_SHARD_LOST: text = "its lease is another worker's"; break;
-    case SLOOP_SHARD_RELEASED: text = "its lease was given up"; break;
-    case SLOOP_SHARD_READ_OUT: text = "read to its end, which is to be written"; break;
-    case SLOOP_SHARD_LEAVING: text = "another worker is to have it"; break;
+    case SLOOP_SHARD_REPOSITIONED: text = "continues from another position"; break;
+    case SLOOP_SHARD_LOST: text = "another worker has its lease"; break;
+    case SLOOP_SHARD_RELEASED: text = "its lease was released"; break;
+    case SLOOP_SHARD_READ_OUT: text = "read to its end; the end is not stored yet"; break;
+    case SLOOP_SHARD_LEAVING: text = "another worker requests it"; break;
     case SLOOP_SHARD_STOPPED:
       text = "given up";
       c->shards_stopped++;
@@ -480,8 +481,8 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
 static int fail_for_losses(slp_cli_consumer *c) {
   char line[120];
   if (!c->lost || c->stopping || c->failed) return 0;
-  snprintf(line, sizeof line, "%llu loss%s of records; --fail-on-loss ends here",
-           (unsigned long long)c->losses, c->losses == 1 ? "" : "es");
+  snprintf(line, sizeof line, "records were lost (%llu time%s); stopping because of --fail-on-loss",
+           (unsigned long long)c->losses, c->losses == 1 ? "" : "s");
   slp_cli_consumer_fail(c, SLP_EXIT_LOSS, line);
   return 1;
 }
@@ -535,7 +536,7 @@ static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
   (void)s;
   char name[100];
   put_name(c, name, sizeof name);
-  slp_say_if_room("%s%s: %.*s was given back %u times and is left out", name, r->shard, (int)r->seq.len,
+  slp_say_if_room("%s%s: %.*s was returned %u times and is skipped", name, r->shard, (int)r->seq.len,
                   r->seq.base, (unsigned)r->attempt);
 }
 

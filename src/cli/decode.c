@@ -7,7 +7,7 @@
 
 /* Writes the error for a name that is not the name of a decoder. */
 static void tell_unknown(char why[200], const char *name, size_t n) {
-  int used = snprintf(why, 200, "-s: \"%.*s\" is no decoder; there are ", (int)(n < 40 ? n : 40), name);
+  int used = snprintf(why, 200, "-s: unknown decoder \"%.*s\"; known are ", (int)(n < 40 ? n : 40), name);
   for (size_t i = 0; slp_decoder_at(i) && used < 200; i++)
     used += snprintf(why + used, 200 - (size_t)used, "%s%s", i ? ", " : "", slp_decoder_at(i)->name);
 }
@@ -23,9 +23,7 @@ int slp_decode_parse(const char *text, slp_decode_chain *ret, char why[200]) {
       return SLP_EINVAL;
     }
     if (decoder->needs) {
-      snprintf(why, 200,
-               "-s: %s is not built into this stream-tail; it is where %s was installed and meson has "
-               "-D%s=enabled",
+      snprintf(why, 200, "-s: %s is not built into this stream-tail; install %s and build with -D%s=enabled",
                decoder->name, decoder->needs, decoder->name);
       return SLP_EINVAL;
     }
@@ -36,7 +34,8 @@ int slp_decode_parse(const char *text, slp_decode_chain *ret, char why[200]) {
     c.step[c.n++] = decoder;
     if (!at[n]) break;
     if (decoder->makes_events) {
-      snprintf(why, 200, "-s: %s makes several lines of a record, so it is the last step", decoder->name);
+      snprintf(why, 200, "-s: %s makes several lines of a record, so it must be the last step",
+               decoder->name);
       return SLP_EINVAL;
     }
     at += n + 1;
@@ -122,7 +121,7 @@ void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const
   if (*better)
     snprintf(why, 100, "%s: %.80s", step->name, better);
   else if (seen == step)
-    snprintf(why, 100, "%s: it is damaged, cut short, or more follows it", step->name);
+    snprintf(why, 100, "%s: the data is damaged, truncated, or followed by other bytes", step->name);
   else if (lacking)
     snprintf(why, 100, "%s: it looks like %s%s, which is not built in (%s)", step->name, lacking->name,
              lacking == within ? " in base64" : "", lacking->needs);

@@ -38,12 +38,13 @@ static int step_avro(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   return s->file ? slp_avro_file_step(s->file, ret, why) : slp_glue_step(s->glue, ret, why);
 }
 
-const slp_decoder slp_decoder_avro = {.name = "avro",
-                                      .does = "Avro: a file, or behind Glue's header",
-                                      .damaged = "it is neither an Avro file nor behind Glue's header",
-                                      .recognizes = slp_avro_file_begins,
-                                      .open = open_avro,
-                                      .step = step_avro,
-                                      .close = close_avro,
-                                      .needs_schema = 1,
-                                      .makes_lines = 1};
+const slp_decoder slp_decoder_avro = {
+    .name = "avro",
+    .does = "Avro: a file, or after Glue's header",
+    .damaged = "it is not an Avro file and has no Glue Schema Registry header",
+    .recognizes = slp_avro_file_begins,
+    .open = open_avro,
+    .step = step_avro,
+    .close = close_avro,
+    .needs_schema = 1,
+    .makes_lines = 1};

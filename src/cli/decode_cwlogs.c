@@ -213,6 +213,6 @@ int slp_cwlogs_step(slp_cwlogs *l) {
  * events. */
 const slp_decoder slp_decoder_cwlogs = {.name = "cwlogs",
                                         .does = "CloudWatch Logs: a line an event",
-                                        .damaged = "it is no record of a CloudWatch Logs subscription",
+                                        .damaged = "it is not a record of a CloudWatch Logs subscription",
                                         .unpacks = "gzip",
                                         .makes_events = 1};

@@ -14,8 +14,8 @@ static int step_glue(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
 static void close_glue(void *state) { slp_glue_close(state); }
 
 const slp_decoder slp_decoder_glue = {.name = "glue",
-                                      .does = "Avro, Protobuf, JSON behind that header",
-                                      .damaged = "it does not begin with Glue's header",
+                                      .does = "Avro, Protobuf, JSON after that header",
+                                      .damaged = "it has no Glue Schema Registry header",
                                       .recognizes = slp_glue_begins,
                                       .open = open_glue,
                                       .step = step_glue,

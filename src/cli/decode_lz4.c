@@ -60,8 +60,8 @@ static int step_lz4(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
 static int is_lz4(slp_str in) { return slp_begins_with(in, "\x04\x22\x4d\x18", 4); }
 
 const slp_decoder slp_decoder_lz4 = {.name = "lz4",
-                                     .does = "unpack frames of LZ4",
-                                     .damaged = "it is no frame of LZ4, or it is damaged",
+                                     .does = "unpack LZ4 frames",
+                                     .damaged = "it is not an LZ4 frame, or it is damaged",
                                      .recognizes = is_lz4,
 #if SLP_HAVE_LZ4
                                      .open = open_lz4,

@@ -42,7 +42,7 @@ static void *open_protobuf(slp_mem *mem, slp_str in, slp_schemas *schemas) {
 static int begin(protobuf_state *s, char why[SLP_DECODER_WHY]) {
   const slp_pb_schema *schema = s->schemas ? slp_schemas_named(s->schemas) : NULL;
   if (!schema) {
-    snprintf(why, SLP_DECODER_WHY, "no header of Glue, and no --schema-file FILE#MESSAGE");
+    snprintf(why, SLP_DECODER_WHY, "it has no Glue header; give --schema-file FILE#MESSAGE");
     return SLP_EBADDATA;
   }
   s->value = slp_alloc(s->mem, sizeof *s->value);
@@ -59,7 +59,7 @@ static int step_protobuf(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
 
 const slp_decoder slp_decoder_protobuf = {.name = "protobuf",
                                           .does = "Protobuf, by --schema-file",
-                                          .damaged = "it is no message of Protobuf",
+                                          .damaged = "it is not a Protobuf message",
                                           .open = open_protobuf,
                                           .step = step_protobuf,
                                           .close = close_protobuf,

@@ -152,7 +152,7 @@ int slp_snappy_block(slp_buf *ret, slp_str block) {
 #endif
 
 const slp_decoder slp_decoder_snappy = {.name = "snappy",
-                                        .does = "unpack Snappy: block, framed, of Java",
+                                        .does = "unpack Snappy: block, framed, Java",
                                         .damaged = "it is not Snappy, or it is damaged",
                                         .recognizes = is_snappy,
 #if SLP_HAVE_SNAPPY

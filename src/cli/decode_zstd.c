@@ -35,7 +35,8 @@ static int refuse(const zstd_state *s, size_t result, char why[SLP_DECODER_WHY])
   if (code == ZSTD_error_memory_allocation) return SLP_ENOMEM;
   unsigned dictionary = ZSTD_getDictID_fromFrame(s->in.src, s->in.size);
   if (dictionary)
-    snprintf(why, SLP_DECODER_WHY, "it was packed with a dictionary (%u), which is not here", dictionary);
+    snprintf(why, SLP_DECODER_WHY, "it was compressed with dictionary %u, which is not available",
+             dictionary);
   else if (code == ZSTD_error_frameParameter_windowTooLarge)
     snprintf(why, SLP_DECODER_WHY, "its window is larger than 128 MiB (zstd --long)");
   return SLP_EBADDATA;

@@ -181,17 +181,17 @@ static void print_verdict(demo *d) {
                (unsigned long long)l->time_back, (unsigned long long)d->late);
   slp_buf_addf(&b, "%u children of a split and a merge: %llu records read before their parents' last\n",
                l->children, (unsigned long long)l->child_early);
-  slp_buf_addf(
-      &b, "%s\n",
-      is_proven(d) ? "proven: everything once, in order, parents before children, over HTTP" : "NOT proven");
+  slp_buf_addf(&b, "%s\n",
+               is_proven(d) ? "OK: every record was read once, in order, parents before children, over HTTP"
+                            : "FAILED");
   if (slp_buf_failed(&b)) slp_buf_clear(&b);
   slp_app_write(&d->app, &b);
   if (is_proven(d)) return;
   d->app.exit_code = SLP_EXIT_FAILED;
   if (d->app.interrupted || d->app.out_failed)
-    slp_say("interrupted before the end: nothing was proven");
+    slp_say("interrupted before the end: nothing was checked");
   else
-    slp_say("the demo did not prove what it should; run it with -vv and report what it prints");
+    slp_say("the demo failed; please run it with -vv and report the output");
 }
 
 static void leave_if_done(demo *d) {

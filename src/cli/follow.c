@@ -83,12 +83,12 @@ static void choose(slp_follow *f, const sloop_shard_t *const *shards, size_t n) 
   f->every = placement == SLOOP_PLACED_ANYWHERE || (now && f->older);
   f->compares = f->every || now;
   if (!f->every || a->quiet) return;
-  slp_say("-p key:TEXT: %s; all %zu shards are read, and the records with the key printed",
-          now ? "this stream is on demand, and while its RecordDistributionStrategy was AUTO, which nobody "
-                "can tell "
-                "now, keys did not decide on shards"
-              : "the RecordDistributionStrategy of the stream is AUTO: keys do not decide on shards",
-          n);
+  slp_say(
+      "-p key:TEXT: %s; all %zu shards are read, and only records with the key are printed",
+      now ? "this stream is on demand, and its RecordDistributionStrategy may have been AUTO before, when "
+            "partition keys did not choose the shard"
+          : "the RecordDistributionStrategy of the stream is AUTO: partition keys do not choose the shard",
+      n);
 }
 
 /* Returns 1 if the listing contains the shard that the key goes to now. The stream always has such a shard.
@@ -117,8 +117,8 @@ static void fail(slp_follow *f, int status, const sloop_error_t *error) {
 static void try_again(slp_follow *f) {
   if (f->tries > 0 && --f->tries == 0)
     slp_say(
-        "-p key:TEXT: the shard that the key goes to has ended, and none that goes on from it was listed for "
-        "%u s; looking again every %u s",
+        "-p key:TEXT: the shard that the key goes to was closed, and no child shard has been listed for %u "
+        "s; listing again every %u s",
         TRIES * TRY_AGAIN_US / 1000000, TRY_LATER_US / 1000000);
   f->again_at_us = slp_program_mono_us() + (f->tries > 0 ? TRY_AGAIN_US : TRY_LATER_US);
 }
@@ -141,10 +141,9 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
   }
   if (!status && first) choose(f, shards, n);
   if (!status && !first && shards_are_anywhere(shards, n)) {
-    slp_cli_consumer_fail(
-        &f->finder, SLP_EXIT_FAILED,
-        "-p key:TEXT: the RecordDistributionStrategy of the stream became AUTO, and keys do not "
-        "decide on shards any more; begin again to read all of them");
+    slp_cli_consumer_fail(&f->finder, SLP_EXIT_FAILED,
+                          "-p key:TEXT: the RecordDistributionStrategy of the stream became AUTO, so "
+                          "partition keys no longer choose the shard; start again to read all shards");
     return;
   }
   if (f->every) {
@@ -159,7 +158,7 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
     f->on_found(f, ids, (size_t)found);
   } else if (first) {
     slp_cli_consumer_fail(&f->finder, SLP_EXIT_FAILED,
-                          "-p key:TEXT: no shard has a range of hash keys with that key in it");
+                          "-p key:TEXT: no shard has this key in its hash-key range");
   }
   if (ids && found >= 0 && goes_on(f, shards, n))
     f->tries = 0;
@@ -227,10 +226,10 @@ static void doubt(slp_follow *f, const sloop_record_t *r) {
   f->doubted = 1;
   slp_say(
       "-p key:TEXT: record %.*s of %s has %s: its producer gave an ExplicitHashKey, or the "
-      "RecordDistributionStrategy of the stream was AUTO when it came. Records with the key may be on other "
-      "shards too, which are not read; without -p all are",
+      "RecordDistributionStrategy of the stream was AUTO when it arrived. Records with the key may be in "
+      "other shards too, which are not read; leave out -p to read all",
       (int)(r->seq.len < 130 ? r->seq.len : 130), r->seq.base, r->shard,
-      r->flags & SLOOP_REC_KEYLESS ? "no key" : "a key that does not go there");
+      r->flags & SLOOP_REC_KEYLESS ? "no key" : "a key of another shard");
 }
 
 int slp_follow_prints(slp_follow *f, const sloop_record_t *r) {

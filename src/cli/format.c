@@ -52,7 +52,7 @@ static void add_literal(slp_format *f, char c) {
   f->steps[f->steps_n - 1].n++;
 }
 
-static const char known_escapes[] = "\\n \\r \\t \\\\ \\xXX, and \\0 with no digit behind it";
+static const char known_escapes[] = "\\n \\r \\t \\\\ \\xXX, and \\0 with no digit after it";
 
 static int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';

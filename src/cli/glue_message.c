@@ -70,7 +70,7 @@ static int begin(slp_glue_message *g, const slp_buf *ret) {
 
 static int unpack(slp_glue_message *g, char why[SLP_DECODER_WHY]) {
   int r = slp_gunzip_step(g->gunzip, &g->text);
-  if (r == SLP_EBADDATA) snprintf(why, SLP_DECODER_WHY, "its zlib is damaged or cut short");
+  if (r == SLP_EBADDATA) snprintf(why, SLP_DECODER_WHY, "its zlib data is damaged or truncated");
   if (r) return r;
   slp_gunzip_end(g->gunzip);
   g->gunzip = NULL;
@@ -101,11 +101,11 @@ static int begin_protobuf(slp_glue_message *g, const slp_pb_schema *schema, char
   uint64_t number = 0;
   size_t at = 0;
   if (!schema->mem) {
-    snprintf(why, SLP_DECODER_WHY, "its schema is of Protobuf: a --schema-file made by protoc is needed");
+    snprintf(why, SLP_DECODER_WHY, "its schema is Protobuf: give a --schema-file made by protoc");
     return SLP_EBADDATA;
   }
   if (slp_pb_varint(g->body, &at, g->body.n, &number) || number >= schema->ordered_n) {
-    snprintf(why, SLP_DECODER_WHY, "the --schema-file has no message of its number");
+    snprintf(why, SLP_DECODER_WHY, "the --schema-file has no message with its number");
     return SLP_EBADDATA;
   }
   g->protobuf = slp_alloc(g->mem, sizeof *g->protobuf);
@@ -119,18 +119,18 @@ static int begin_protobuf(slp_glue_message *g, const slp_pb_schema *schema, char
 static int find_schema(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   const slp_schema *schema = NULL;
   if (!g->schemas) {
-    snprintf(why, SLP_DECODER_WHY, "its schema is not here");
+    snprintf(why, SLP_DECODER_WHY, "its schema is not available");
     return SLP_EBADDATA;
   }
   int r = slp_schemas_find(g->schemas, (const uint8_t *)g->in.p + ID_AT, &schema, why);
   if (r) return r;
   if (g->wants != SLP_SCHEMA_ANY && schema->format != g->wants) {
-    snprintf(why, SLP_DECODER_WHY, "its schema is of %s: -s glue", name_of(schema->format));
+    snprintf(why, SLP_DECODER_WHY, "its schema is %s: use -s glue", name_of(schema->format));
     return SLP_EBADDATA;
   }
   if (schema->format == SLP_SCHEMA_JSON) {
     r = slp_decode_plain_json(ret, g->body);
-    if (r == SLP_EBADDATA) snprintf(why, SLP_DECODER_WHY, "its schema is of JSON, and it is no JSON");
+    if (r == SLP_EBADDATA) snprintf(why, SLP_DECODER_WHY, "its schema is JSON, but it is not JSON");
     return r ? r : is_too_much(g, ret) ? SLP_ELIMIT : 0;
   }
   if (schema->format == SLP_SCHEMA_PROTOBUF) return begin_protobuf(g, &schema->protobuf, why);
@@ -144,7 +144,7 @@ static int write_some(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WH
   if (r < 0) return r;
   if (is_too_much(g, ret)) return SLP_ELIMIT;
   if (r == 0 && g->value.at != g->body.n) {
-    snprintf(why, SLP_DECODER_WHY, "something follows its value: it is damaged or of another schema");
+    snprintf(why, SLP_DECODER_WHY, "other bytes follow its value: it is damaged or has another schema");
     return SLP_EBADDATA;
   }
   return r;

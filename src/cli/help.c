@@ -13,10 +13,10 @@ static const char head[] =
 static const char tail[] =
     "\nExit status: 0 the end was reached (-e, -c, --until, --timeout), or a first\n"
     "Ctrl-C; 1 failed; 2 wrong usage; 3 --fail-on-loss; 4 a living worker owns it;\n"
-    "5 no such shard; 6 no such worker; 7 --lag-over, and a shard is;\n"
-    "8 --iam --try, and a right is denied; 9 -P, and a line was refused;\n"
+    "5 no such shard; 6 no such worker; 7 --lag-over: a shard is;\n"
+    "8 --iam --try: a right is denied; 9 -P: a line was refused;\n"
     "130 a second Ctrl-C.\n"
-    "Standard output is data only.\n";
+    "Standard output carries data only.\n";
 
 int slp_help_names(slp_buf *b, const slp_option *o) {
   if (o->letter) slp_buf_addf(b, "-%c, ", o->letter);

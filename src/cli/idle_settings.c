@@ -53,7 +53,7 @@ static const char *aggregates(const slp_args *a) {
 }
 
 static const char *progress(const slp_args *a) {
-  const char *why = is_mode(a, SLP_MODE_TAIL | SLP_MODE_BENCH) ? NULL : "no progress is told";
+  const char *why = is_mode(a, SLP_MODE_TAIL | SLP_MODE_BENCH) ? NULL : "no progress is shown";
   return why ? why : a->verbose ? NULL : "it is for -v";
 }
 
@@ -63,14 +63,14 @@ static const char *retries(const slp_args *a) {
 }
 
 static const char *app(const slp_args *a) {
-  return a->opts.app || is_mode(a, SLP_MODE_MIGRATE) ? NULL : "it is about leases: -G";
+  return a->opts.app || is_mode(a, SLP_MODE_MIGRATE) ? NULL : "it is for leases: -G";
 }
 
 static const char *worker(const slp_args *a) {
   const char *why = app(a);
   return why                                              ? why
          : is_mode(a, SLP_MODE_TAIL | SLP_MODE_MULTILANG) ? NULL
-                                                          : "it is a worker's, and none is started";
+                                                          : "it is for a worker, and none is started";
 }
 
 /* --explain, --release and the like also watch for some time whether an owner lives */
@@ -97,7 +97,7 @@ static const char *decoding(const slp_args *a) {
 }
 
 static const char *metrics(const slp_args *a) {
-  return is_mode(a, SLP_MODE_TAIL | SLP_MODE_MULTILANG) ? NULL : "no metrics are told here";
+  return is_mode(a, SLP_MODE_TAIL | SLP_MODE_MULTILANG) ? NULL : "no metrics are published here";
 }
 
 static const char *metrics_served(const slp_args *a) { return a->exports ? NULL : metrics(a); }
@@ -106,12 +106,12 @@ static const char *exporting(const slp_args *a) { return a->exports ? NULL : "it
 
 static const char *ready(const slp_args *a) {
   const char *why = metrics(a);
-  return why ? why : a->metrics.listen ? NULL : "nobody can ask /ready: --metrics";
+  return why ? why : a->metrics.listen ? NULL : "/ready is not served: --metrics";
 }
 
 static const char *cloudwatch(const slp_args *a) {
   const char *why = metrics(a);
-  return why ? why : slp_args_cloudwatch(a) ? NULL : "nothing goes to CloudWatch";
+  return why ? why : slp_args_cloudwatch(a) ? NULL : "no metrics go to CloudWatch";
 }
 
 static const char *sandbox(const slp_args *a) {
@@ -218,7 +218,7 @@ const char *slp_idle_setting(const slp_args *a, slp_str name) {
   size_t i = row_of(name);
   if (i == SLP_COUNT(rows) || !is_mode(a, RUNS)) return NULL;
   if (a->multilang && rows[i].key && is_mode(a, SLP_MODE_MULTILANG | SLP_MODE_CHECK))
-    return "the file of --multilang decides";
+    return "the file of --multilang sets it";
   return is_mode(a, SLP_MODE_CHECK) ? NULL : rows[i].needs(a);
 }
 

@@ -129,8 +129,7 @@ static int exit_code_of_lag(const command *k, int code) {
   if (!k->app.args->lag_over || code) return code;
   if (k->over_n) return SLP_EXIT_BEHIND;
   if (k->told_n == k->app.args->streams_n) return code;
-  slp_say("%zu of %zu streams were not looked at", k->app.args->streams_n - k->told_n,
-          k->app.args->streams_n);
+  slp_say("%zu of %zu streams were not checked", k->app.args->streams_n - k->told_n, k->app.args->streams_n);
   return SLP_EXIT_FAILED;
 }
 
@@ -226,8 +225,8 @@ static void note_owner(command *k, const sloop_leases_t *leases, const char *nam
 static void tell_waiting(command *k) {
   if (!*k->owner || k->consumer.stopping || slp_program_mono_us() - k->asked_us < WAITS_US) return;
   if (!k->app.args->quiet && !*k->consumer.error)
-    slp_say("waits for as long as a lease lasts, to see whether %s lives%s", k->owner,
-            k->app.args->mode == SLP_MODE_RESET ? "; --force would not" : "");
+    slp_say("waiting up to one lease period to see whether %s is alive%s", k->owner,
+            k->app.args->mode == SLP_MODE_RESET ? "; --force does not wait" : "");
   k->owner[0] = 0;
 }
 
@@ -238,8 +237,8 @@ static void find_and_ask(command *k, const sloop_leases_t *leases) {
     slp_lease_find(leases, a->lease_name, a->mode == SLP_MODE_RELEASE, &k->pick);
     if (k->pick.second) {
       char line[400];
-      snprintf(line, sizeof line, "\"%.60s\" may be %.128s or %.128s; say more of it", a->lease_name,
-               k->pick.name, k->pick.second);
+      snprintf(line, sizeof line, "\"%.60s\" is ambiguous: %.128s or %.128s; type more of the name",
+               a->lease_name, k->pick.name, k->pick.second);
       slp_cli_consumer_fail(&k->consumer, SLP_EXIT_USAGE, line);
       return;
     }
@@ -303,7 +302,7 @@ static void on_interrupt(slp_app *app) {
   if (changes(app->args))
     cut_off(k, "interrupted before the end");
   else if (app->args->lag_over && k->told_n < app->args->streams_n)
-    slp_cli_consumer_interrupt(&k->consumer, "how far behind the shards are was not told");
+    slp_cli_consumer_interrupt(&k->consumer, "the lag of the shards is not known");
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 
@@ -321,7 +320,7 @@ static void on_tick(slp_app *app) {
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
   char why[100], line[600];
   snprintf(why, sizeof why, "the lease table%s has not %s in %llu s",
-           reads(app->args) ? " or the stream" : "", *k->consumer.error ? "given its rows" : "answered",
+           reads(app->args) ? " or the stream" : "", *k->consumer.error ? "returned its rows" : "answered",
            (unsigned long long)(timeout_us / 1000000u));
   snprintf(line, sizeof line, "%s%s%s", why, *k->consumer.error ? "; the last error: " : "",
            k->consumer.error);

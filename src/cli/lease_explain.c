@@ -33,13 +33,13 @@ static text span(int64_t ms) {
 
 /* Returns in words how long the time at_ms was before the table was read. */
 static text ago(const page *p, int64_t at_ms) {
-  text t = {"at a time it does not tell"};
+  text t = {"at an unknown time"};
   if (at_ms >= 0) snprintf(t.p, sizeof t.p, "%.40s ago", span(p->e->read_at_ms - at_ms).p);
   return t;
 }
 
 static text position(const sloop_lease_t *l) {
-  text t = {"not told by the row: where -o of the worker that takes it says"};
+  text t = {"not in the row: where -o of the worker that takes it says"};
   if (!slp_lease_begin_is_untold(l)) slp_position_text(&l->position, t.p);
   return t;
 }
@@ -64,21 +64,21 @@ static void say_leader(page *p) {
     case SLOOP_LEADER_UNUSED: return;
     case SLOOP_LEADER_ALIVE: slp_lease_say(p->b, "leader: %s", leader); return;
     case SLOOP_LEADER_NONE:
-      slp_lease_say(p->b, "leader: none; the first worker that runs becomes it");
+      slp_lease_say(p->b, "leader: none; the first worker that runs becomes the leader");
       return;
     case SLOOP_LEADER_SILENT:
-      slp_lease_say(p->b, "leader: %s, which by its stamps is silent", leader);
+      slp_lease_say(p->b, "leader: %s, whose row has not been updated lately", leader);
       return;
-    case SLOOP_LEADER_DEAD: slp_lease_say(p->b, "leader: none that lives; %s led last", leader); return;
+    case SLOOP_LEADER_DEAD: slp_lease_say(p->b, "leader: none alive; the last one was %s", leader); return;
   }
 }
 
 /* Returns in words what will happen to a free lease that is not assigned to a worker. */
 static const char *who_assigns(const page *p) {
-  if (p->e->leader_state == SLOOP_LEADER_UNUSED) return "whichever worker finds it next takes it";
+  if (p->e->leader_state == SLOOP_LEADER_UNUSED) return "the next worker that sees it takes it";
   if (p->e->leader_state == SLOOP_LEADER_ALIVE)
     return "the leader assigns it at its next shard sync, within about a minute";
-  return p->e->workers_alive ? "nobody leads now; the next leader assigns it at once"
+  return p->e->workers_alive ? "there is no leader now; the next leader assigns it at once"
                              : "no worker is alive; the first that starts assigns it";
 }
 
@@ -88,13 +88,13 @@ static void say_relative(page *p, const char *what, const sloop_shard_lease_t *s
   const sloop_lease_t *l = s->lease;
   if (!l)
     slp_lease_say(p->b, "%s %s: %s", what, s->shard,
-                  s->listed ? "has no lease yet" : "is not listed any more and has no lease");
+                  s->listed ? "has no lease yet" : "is no longer listed and has no lease");
   else if (is_ended(l))
     slp_lease_say(p->b, "%s %s: read to its end", what, s->shard);
   else if (l->parked)
     slp_lease_say(p->b, "%s %s: parked, position %s", what, s->shard, position(l).p);
   else if (!*l->owner)
-    slp_lease_say(p->b, "%s %s: nobody's, position %s", what, s->shard, position(l).p);
+    slp_lease_say(p->b, "%s %s: no owner, position %s", what, s->shard, position(l).p);
   else
     slp_lease_say(p->b, "%s %s: owned by %s%s, position %s", what, s->shard, l->owner,
                   l->state == SLOOP_LEASE_OWNER_DEAD ? ", which is dead or silent" : "", position(l).p);
@@ -106,7 +106,7 @@ static void say_parents(page *p) {
 
 static void say_children(page *p) {
   for (size_t i = 0; i < p->e->children_n; i++) say_relative(p, "child", p->e->children[i]);
-  if (!p->e->children_n) slp_lease_say(p->b, "children: none that are known");
+  if (!p->e->children_n) slp_lease_say(p->b, "children: none known");
 }
 
 /* ---- the first lines: why the shard is read or not ------------------------------------------------- */
@@ -127,11 +127,11 @@ static text taken(const page *p, const sloop_lease_t *l) {
   if (p->e->assigned_silent_ms > 0) {
     when = span(p->e->assigned_silent_ms);
     snprintf(t.p, sizeof t.p,
-             "assigned to %.80s, last heard %.20s ago: another takes it once that one is evicted", id.p,
+             "assigned to %.80s, last heard from %.20s ago: another takes it once that one is evicted", id.p,
              when.p);
   } else if (ago_ms < TRIED_AGAIN_MS) {
     when = span(TRIED_AGAIN_MS - ago_ms);
-    snprintf(t.p, sizeof t.p, "assigned to %.80s, which gave it up just now and tries again in %.20s", id.p,
+    snprintf(t.p, sizeof t.p, "assigned to %.80s, which just gave it up and tries again in %.20s", id.p,
              when.p);
   } else {
     snprintf(t.p, sizeof t.p, "assigned to %.80s, which takes it in a moment", id.p);
@@ -141,15 +141,15 @@ static text taken(const page *p, const sloop_lease_t *l) {
 
 static void say_free(page *p, const char *shard) {
   if (*p->e->assigned_to)
-    slp_lease_say(p->b, "%s is nobody's, and %s", shard, taken(p, p->e->shard.lease).p);
+    slp_lease_say(p->b, "%s has no owner; it is %s", shard, taken(p, p->e->shard.lease).p);
   else
-    slp_lease_say(p->b, "%s is nobody's: %s", shard, who_assigns(p));
+    slp_lease_say(p->b, "%s has no owner: %s", shard, who_assigns(p));
 }
 
 static void say_dead_owner(page *p, const sloop_lease_t *l) {
   slp_lease_say(
       p->b, "%s is not being read: its owner %s %s", l->shard, l->owner,
-      !p->e->owner && p->e->leader_state == SLOOP_LEADER_UNUSED ? "has let its lease run out" : "is dead");
+      !p->e->owner && p->e->leader_state == SLOOP_LEADER_UNUSED ? "let its lease expire" : "is dead");
   if (*p->e->assigned_to)
     slp_lease_say(p->b, "it is free now, and %s", taken(p, l).p);
   else
@@ -158,10 +158,10 @@ static void say_dead_owner(page *p, const sloop_lease_t *l) {
 
 static void say_silent_owner(page *p, const sloop_lease_t *l) {
   const sloop_worker_t *w = p->e->owner;
-  slp_lease_say(p->b, "%s is not being read: its owner %s was last heard %s", l->shard, l->owner,
+  slp_lease_say(p->b, "%s is not being read: its owner %s was last heard from %s", l->shard, l->owner,
                 ago(p, w->written_at_ms).p);
   if (p->e->workers_alive)
-    slp_lease_say(p->b, "it is free in %s at the latest, unless its owner is heard again",
+    slp_lease_say(p->b, "it is free in %s at the latest, unless its owner is heard from again",
                   span(p->e->free_in_ms).p);
   else
     slp_lease_say(p->b, "no other worker is alive: it is free %s after one starts", span(w->lease_ms).p);
@@ -179,15 +179,15 @@ static void say_blocked(page *p, const sloop_lease_t *l) {
 
 static void say_no_lease(page *p, const char *shard) {
   if (p->e->leader_state == SLOOP_LEADER_UNUSED)
-    slp_lease_say(p->b, "%s has no lease yet: the next worker that lists the stream makes it", shard);
+    slp_lease_say(p->b, "%s has no lease yet: the next worker that lists the stream creates it", shard);
   else if (p->e->leader_state == SLOOP_LEADER_ALIVE)
     slp_lease_say(p->b,
-                  "%s has no lease yet: the leader makes it at its next shard sync, within about a minute",
+                  "%s has no lease yet: the leader creates it at its next shard sync, within about a minute",
                   shard);
   else
-    slp_lease_say(
-        p->b, "%s has no lease, and nobody leads: %s", shard,
-        p->e->workers_alive ? "the next leader makes it at once" : "the first worker that starts makes it");
+    slp_lease_say(p->b, "%s has no lease, and there is no leader: %s", shard,
+                  p->e->workers_alive ? "the next leader creates it at once"
+                                      : "the first worker that starts creates it");
 }
 
 static void say_refused(page *p, const sloop_lease_t *l) {
@@ -199,11 +199,10 @@ static void say_refused(page *p, const sloop_lease_t *l) {
       "%s is not being read: the service refused its position %d times in a row, %s; a worker tries "
       "again %s",
       l->shard, l->refused_n, ago(p, l->refused_at_ms).p, again);
-  slp_lease_say(
-      p->b,
-      "it may be of another stream, read under the same application's name, or of an older one of that "
-      "name; --reset %s --to oldest sets it to a place that is there",
-      slp_shard_short(l->shard));
+  slp_lease_say(p->b,
+                "the position may belong to another stream read under the same application name, or to an "
+                "older stream of this name; --reset %s --to oldest sets one that exists",
+                slp_shard_short(l->shard));
 }
 
 static slp_lease_lag lag_now(const page *p, const sloop_lease_t *l) {
@@ -220,8 +219,8 @@ static void say_read(page *p, const sloop_lease_t *l) {
     slp_lease_say(p->b, "%s is being read by %s", l->shard, l->owner);
     return;
   }
-  slp_lease_say(p->b, "%s does not get on: its owner %s lives, and has written no position for %s", l->shard,
-                l->owner, span(unwritten_ms).p);
+  slp_lease_say(p->b, "%s makes no progress: its owner %s is alive but has stored no position for %s",
+                l->shard, l->owner, span(unwritten_ms).p);
   slp_lease_say(p->b, "the metrics and -v of that worker say what it waits for, or which calls fail");
 }
 
@@ -231,13 +230,12 @@ static void say_answer(page *p) {
   switch (p->e->why) {
     case SLOOP_WHY_READ: say_read(p, l); return;
     case SLOOP_WHY_OWNED:
-      slp_lease_say(p->b,
-                    "%s belongs to %s, which reads it as long as it moves its counter; one look can't tell",
+      slp_lease_say(p->b, "%s is owned by %s; whether that worker is alive can't be seen in one reading",
                     shard, l->owner);
       return;
     case SLOOP_WHY_ENDED: slp_lease_say(p->b, "%s was read to its end", shard); return;
     case SLOOP_WHY_PARKED:
-      slp_lease_say(p->b, "%s is parked: nobody reads it until it is released", shard);
+      slp_lease_say(p->b, "%s is parked: no worker reads it until it is released", shard);
       return;
     case SLOOP_WHY_REFUSED: say_refused(p, l); return;
     case SLOOP_WHY_PARENT: say_blocked(p, l); return;
@@ -246,14 +244,13 @@ static void say_answer(page *p) {
     case SLOOP_WHY_OWNER_DEAD: say_dead_owner(p, l); return;
     case SLOOP_WHY_OWNER_MISSING:
       slp_lease_say(p->b, "%s is not being read: its owner %s has no row", shard, l->owner);
-      slp_lease_say(p->b, "it is free when others have missed that row for a whole lease");
+      slp_lease_say(p->b, "it becomes free after other workers have not seen that row for one lease period");
       return;
     case SLOOP_WHY_NO_LEASE: say_no_lease(p, shard); return;
     case SLOOP_WHY_BAD_ROW:
       slp_lease_say(
           p->b,
-          "%s is not being read: its row makes no sense (%s), so it is left alone until somebody mends or "
-          "deletes it",
+          "%s is not being read: its row is invalid (%s); it is ignored until somebody repairs or deletes it",
           shard, p->e->bad_row);
       return;
   }
@@ -287,15 +284,16 @@ static int is_to_move(const page *p, const sloop_lease_t *l) {
 
 static void say_claim(page *p, const sloop_lease_t *l) {
   if (*l->claim)
-    slp_lease_say(p->b, "asked for by: %s; its owner hands it over when its batches are back", l->claim);
+    slp_lease_say(p->b, "requested by: %s; its owner hands it over when its batches are returned", l->claim);
   else if (is_to_move(p, l) && p->e->leader_state == SLOOP_LEADER_UNUSED)
-    slp_lease_say(p->b, "by their list the next owner is: %s; this one gives it up at its next look",
+    slp_lease_say(p->b,
+                  "the workers' list assigns it to: %s; the present owner gives it up at its next check",
                   p->e->assigned_to);
   else if (is_to_move(p, l) && p->e->assigned_silent_ms > 0)
-    slp_lease_say(p->b, "assigned to: %s, which was last heard %s ago", id_of(p->e->assigned_to).p,
+    slp_lease_say(p->b, "assigned to: %s, which was last heard from %s ago", id_of(p->e->assigned_to).p,
                   span(p->e->assigned_silent_ms).p);
   else if (is_to_move(p, l))
-    slp_lease_say(p->b, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
+    slp_lease_say(p->b, "assigned to: %s, which will request it", id_of(p->e->assigned_to).p);
 }
 
 /* Writes an upper bound of how far behind the shard is. The lag in words is cut to a whole number of its
@@ -305,7 +303,7 @@ static void say_behind(page *p, const sloop_lease_t *l) {
   char most[24];
   slp_lease_lag_text((slp_lease_lag){lag.ms, 1}, most);
   if (lag.ms > 0) slp_lease_say(p->b, "behind: at most %s by now", most + 1);
-  if (lag.ms == 0) slp_lease_say(p->b, "behind: at its tip, as its owner told last");
+  if (lag.ms == 0) slp_lease_say(p->b, "behind: at its tip, as its owner last reported");
 }
 
 static void say_lease(page *p, const sloop_lease_t *l) {
@@ -329,7 +327,7 @@ int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e) {
   say_answer(&p);
   if (e->why != SLOOP_WHY_BAD_ROW) {
     slp_lease_say(p.b, "stream: %s",
-                  !e->shard.listed  ? "does not list it any more"
+                  !e->shard.listed  ? "no longer lists it"
                   : e->shard.closed ? "lists it as closed"
                                     : "lists it as open");
     if (l) say_lease(&p, l);
@@ -338,9 +336,9 @@ int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e) {
   }
   say_leader(&p);
   if (*e->hole_from)
-    slp_lease_say(p.b, "hole: no lease covers the hash keys %s to %s; %s", e->hole_from, e->hole_to,
+    slp_lease_say(p.b, "gap: no lease covers the hash keys %s to %s; %s", e->hole_from, e->hole_to,
                   e->leader_state == SLOOP_LEADER_UNUSED
                       ? "records with them are not read"
-                      : "the leader's next shard sync makes what is missing");
+                      : "the leader's next shard sync creates the missing leases");
   return slp_buf_failed(b);
 }

@@ -59,7 +59,7 @@ static void failed(place *p, const char *why) {
 static void worked(place *p) {
   const slp_args *a = p->e->app.args;
   if (!a->quiet && *p->said)
-    slp_say_if_room("the leases of %.80s of %.80s are read again", p->readings.app, p->readings.stream);
+    slp_say_if_room("the leases of %.80s of %.80s can be read again", p->readings.app, p->readings.stream);
   *p->said = 0;
 }
 

@@ -25,19 +25,19 @@ int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n) {
   switch (e->kind) {
     case SLOOP_LEASE_JOINED: return about_worker(e, "is registered", 0, line, n);
     case SLOOP_LEASE_EVICTED:
-      return as_told(e, "this worker was taken for dead and registers anew", 1, line, n);
+      return as_told(e, "this worker was considered dead; registering again", 1, line, n);
     case SLOOP_LEASE_SUSPENDED:
-      return about_worker(e, "can't prove that it lives; it prints nothing until it can", 1, line, n);
-    case SLOOP_LEASE_RESUMED: return about_worker(e, "is heard again, and goes on", 1, line, n);
+      return about_worker(e, "can't renew its leases in time; output is paused", 1, line, n);
+    case SLOOP_LEASE_RESUMED: return about_worker(e, "has renewed its leases; output continues", 1, line, n);
     case SLOOP_LEASE_TAKEN: return about_shard(e, "lease taken", line, n);
     case SLOOP_LEASE_LOST: return about_shard(e, "lease lost to another worker", line, n);
-    case SLOOP_LEASE_RELEASED: return about_shard(e, "lease given up", line, n);
+    case SLOOP_LEASE_RELEASED: return about_shard(e, "lease released", line, n);
     case SLOOP_LEASE_ENDED: return about_shard(e, "read to its end", line, n);
-    case SLOOP_LEASE_LEADS: return about_worker(e, "leads", 0, line, n);
-    case SLOOP_LEASE_FOLLOWS: return about_worker(e, "leads no more", 0, line, n);
-    case SLOOP_LEASE_EVICTED_OTHER: return as_told(e, "evicted another", 0, line, n);
-    case SLOOP_LEASE_HOLE: return as_told(e, "a hole", 1, line, n);
-    case SLOOP_LEASE_BAD_ROW: return as_told(e, "a row of the lease table is left alone", 1, line, n);
+    case SLOOP_LEASE_LEADS: return about_worker(e, "is the leader", 0, line, n);
+    case SLOOP_LEASE_FOLLOWS: return about_worker(e, "is no longer the leader", 0, line, n);
+    case SLOOP_LEASE_EVICTED_OTHER: return as_told(e, "evicted another worker", 0, line, n);
+    case SLOOP_LEASE_HOLE: return as_told(e, "a gap in the hash-key ranges", 1, line, n);
+    case SLOOP_LEASE_BAD_ROW: return as_told(e, "a row of the lease table is ignored", 1, line, n);
     case SLOOP_LEASE_TROUBLE: return as_told(e, "leases", 1, line, n);
     case SLOOP_LEASE_LEFT:
       if (strcmp(e->text, "left") == 0) return about_worker(e, "has left", 0, line, n);

@@ -31,10 +31,10 @@ size_t slp_lease_over(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, int64
                       const char *given) {
   over o = {b, 0};
   size_t before = b->n;
-  slp_buf_addf(b, "more than %.40s behind, or not known to be less: ", given);
+  slp_buf_addf(b, "lag above %.40s, or unknown: ", given);
   for (size_t i = 0; i < l->leases_n; i++) add_shard(&o, l->leases[i], l, now_ms, limit_ms);
   for (size_t i = 0; i < l->unleased_n; i++) add_shard(&o, l->unleased[i], l, now_ms, limit_ms);
-  for (size_t i = 0; i < l->bad_rows_n; i++) add(&o, "a row that makes no sense", "unknown");
+  for (size_t i = 0; i < l->bad_rows_n; i++) add(&o, "an invalid row", "unknown");
   if (l->unlisted && *l->unlisted) add(&o, "shards without a lease", "unknown");
   if (l->leases_n + l->unleased_n + l->bad_rows_n == 0) add(&o, "every shard", "no lease");
   if (o.n > NAMES_MAX) slp_buf_addf(b, " and %zu more", o.n - NAMES_MAX);

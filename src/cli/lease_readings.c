@@ -118,7 +118,7 @@ int slp_lease_readings_sample(const slp_lease_readings *r, slp_sample *into, uin
   if (r->failed)
     snprintf(stuck, sizeof stuck, "the leases of %.80s could not be read: %.300s", r->app, r->why);
   else if (!r->read_us)
-    snprintf(stuck, sizeof stuck, "the leases of %.80s were not read yet", r->app);
+    snprintf(stuck, sizeof stuck, "the leases of %.80s have not been read yet", r->app);
   int bad = slp_sample_add_table(into, r->app, r->stream, aged_ms(r, r->behind_ms, now_us),
                                  r->unknown_us ? since_ms(r->unknown_us, now_us) : -1, stuck, &t);
   for (size_t i = 0; with_shards && i < r->kept.shards_n && !bad; i++) {

@@ -19,17 +19,17 @@ static void say_done(page *p, const sloop_change_t *c) {
   if (*to)
     slp_lease_say(p->b, "%s: set to %s; it was at %s", c->shard, to, was);
   else
-    slp_lease_say(p->b, "%s: nobody's now%s%s%s; its position stays %s", c->shard,
+    slp_lease_say(p->b, "%s: released%s%s%s; its position stays %s", c->shard,
                   *c->was_owner ? ", taken from " : "", c->was_owner,
-                  c->was_parked ? ", and not parked any more" : "", was);
+                  c->was_parked ? ", no longer parked" : "", was);
 }
 
 static void say_change(page *p, const sloop_change_t *c) {
   switch (c->kind) {
     case SLOOP_CHANGE_DONE: say_done(p, c); return;
-    case SLOOP_CHANGE_WAS_SO: slp_lease_say(p->b, "%s: was so already", c->shard); return;
-    case SLOOP_CHANGE_FREE: slp_lease_say(p->b, "%s: free for others", c->shard); return;
-    case SLOOP_CHANGE_UNOWNED: slp_lease_say(p->b, "%s is nobody's already", c->shard); return;
+    case SLOOP_CHANGE_WAS_SO: slp_lease_say(p->b, "%s: no change was needed", c->shard); return;
+    case SLOOP_CHANGE_FREE: slp_lease_say(p->b, "%s: free for other workers", c->shard); return;
+    case SLOOP_CHANGE_UNOWNED: slp_lease_say(p->b, "%s already has no owner", c->shard); return;
     case SLOOP_CHANGE_ENDED:
       slp_lease_say(p->b, "%s was read to its end: there is nothing to release", c->shard);
       return;
@@ -46,16 +46,18 @@ static void say_change(page *p, const sloop_change_t *c) {
       slp_lease_say(p->b, "%s: not changed: it has no row that can be read", c->shard);
       return;
     case SLOOP_CHANGE_POSITION:
-      slp_lease_say(p->b, "%s: not changed: rows of this layout can't say that position%s", c->shard,
+      slp_lease_say(p->b, "%s: not changed: rows of this layout can't store that position%s", c->shard,
                     c->to.kind == SLOOP_OLDEST || c->to.kind == SLOOP_LATEST || c->to.kind == SLOOP_AT_TIME
-                        ? "; where a shard begins is -o, the same here and of each worker"
+                        ? "; -o says where a shard starts: give the same -o here and to each worker"
                         : "");
       return;
     case SLOOP_CHANGE_TAKEN:
-      slp_lease_say(p->b, "%s: not changed: a worker has taken it meanwhile", c->shard);
+      slp_lease_say(p->b, "%s: not changed: a worker has taken it in the meantime", c->shard);
       return;
     case SLOOP_CHANGE_UNKNOWN:
-      slp_lease_say(p->b, "%s: changed or not: the table has not answered; --leases shows it", c->shard);
+      slp_lease_say(p->b,
+                    "%s: not known whether it was changed, because the table has not answered; see --leases",
+                    c->shard);
       return;
   }
   slp_lease_say(p->b, "%s: outcome %d, which this program does not know", c->shard, (int)c->kind);
@@ -79,32 +81,31 @@ static void say_what_follows(page *p, const sloop_admin_result_t *r) {
   if (r->eviction == SLOOP_EVICTION_DONE)
     slp_lease_say(
         p->b,
-        "if it lives it learns so by its next heartbeat, within about %u ms, and joins anew; until then it "
-        "may "
-        "hand out what others read already, and what it saves is refused",
+        "if it is alive, it notices at its next heartbeat, within about %u ms, and registers again; until "
+        "then it may deliver records that others also read, and its checkpoints are refused",
         (unsigned)(r->worker_lease_ms / 2));
   for (size_t i = 0; i < r->unfinished_parents_n; i++)
     slp_lease_say(p->b, "its parent %s is not read to its end: it comes first", r->unfinished_parents[i]);
   for (size_t i = 0; i < r->children_ahead_n; i++)
-    slp_lease_say(p->b, "its child %s is read on beside it, from where it stands", r->children_ahead[i]);
+    slp_lease_say(p->b, "its child %s is not reset: it is read at the same time, from its own position",
+                  r->children_ahead[i]);
   if (r->unlisted_n)
-    slp_lease_say(p->b, "%zu leases of shards that are not listed any more were left alone", r->unlisted_n);
+    slp_lease_say(p->b, "%zu leases of shards that are no longer listed were not changed", r->unlisted_n);
   if (r->missing_n)
-    slp_lease_say(
-        p->b,
-        "%zu listed shards have no lease that can be read; what is missing begins where the application "
-        "began",
-        r->missing_n);
+    slp_lease_say(p->b,
+                  "%zu listed shards have no lease that can be read; a missing one is created with the "
+                  "application's starting position",
+                  r->missing_n);
   if (p->status && r->evicted_n)
-    slp_lease_say(p->b, "%zu worker%s evicted for it, or may be, and join%s anew", r->evicted_n,
+    slp_lease_say(p->b, "%zu worker%s evicted for this change, or may be, and register%s again", r->evicted_n,
                   r->evicted_n == 1 ? " is" : "s are", r->evicted_n == 1 ? "s" : "");
-  if (r->bad_rows_n) slp_lease_say(p->b, "%zu rows make no sense and were left alone", r->bad_rows_n);
+  if (r->bad_rows_n) slp_lease_say(p->b, "%zu rows are invalid and were ignored", r->bad_rows_n);
 }
 
 void slp_lease_done_so_far(const sloop_admin_result_t *r, const char *done, char out[200]) {
   size_t so = 0, unknown = 0;
   if (!r) {
-    snprintf(out, 200, "all, some or nothing of it may be done; --leases shows it");
+    snprintf(out, 200, "all, some or none of the change may be made; see --leases");
     return;
   }
   for (size_t i = 0; i < r->changes_n; i++) {
@@ -118,10 +119,12 @@ void slp_lease_done_so_far(const sloop_admin_result_t *r, const char *done, char
   else if (!r->changes_n)
     snprintf(out, 200, "nothing was changed");
   else if (unknown)
-    snprintf(out, 200, "%zu of %zu leases are %s, and %zu more may be; the same command carries on", so,
+    snprintf(out, 200,
+             "%zu of %zu leases are %s, and %zu more may be; run the same command again to continue", so,
              r->changes_n, done, unknown);
   else
-    snprintf(out, 200, "%zu of %zu leases are %s; the same command carries on", so, r->changes_n, done);
+    snprintf(out, 200, "%zu of %zu leases are %s; run the same command again to continue", so, r->changes_n,
+             done);
 }
 
 int slp_lease_result(slp_buf *b, int status, const sloop_admin_result_t *r) {

@@ -109,13 +109,13 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms,
   slp_buf_addf(b, "%zu worker%s", l->workers_n, l->workers_n == 1 ? "" : "s");
   if (gone) slp_buf_addf(b, ", %zu dead or silent", gone);
   if (untold)
-    slp_buf_addf(b, ", %zu named by leases alone: no row says whether %s", untold,
-                 untold == 1 ? "it lives" : "they live");
+    slp_buf_addf(b, ", %zu known only from leases: no row says whether %s", untold,
+                 untold == 1 ? "it is alive" : "they are alive");
   char lag[24];
   slp_lease_lag_text(sum.worst, lag);
   if (sum.worst.ms > 0) slp_buf_addf(b, "; the furthest is %s behind", lag);
   if (sum.worst.ms == 0 && !sum.unknown && !sum.lost) slp_buf_add_z(b, "; all at the tip");
-  if (sum.lost) slp_buf_addf(b, "; %zu where nobody can go on", sum.lost);
+  if (sum.lost) slp_buf_addf(b, "; %zu that can't be continued", sum.lost);
   if (sum.unknown) slp_buf_addf(b, "; %zu of unknown lag", sum.unknown);
   return slp_buf_failed(b);
 }
@@ -129,13 +129,13 @@ static const struct {
   const char *text;
 } reasons[] = {
     {SLOOP_LAG_TRIMMED,
-     "trimmed: the stream does not keep the place any more; what came behind it may be lost"},
-    {SLOOP_LAG_GONE, "gone: the stream has no such shard any more; what was not read of it is lost"},
-    {SLOOP_LAG_REFUSED, "refused: nobody can go on from the position"},
+     "trimmed: the position is older than the stream's retention; records after it may be lost"},
+    {SLOOP_LAG_GONE, "gone: the stream no longer has this shard; its unread records are lost"},
+    {SLOOP_LAG_REFUSED, "refused: the service refuses the position"},
     {SLOOP_LAG_FAILED, "of unknown lag: the shard could not be read"},
-    {SLOOP_LAG_UNPROVEN, "of unknown lag: no page told a time, or was the last"},
-    {SLOOP_LAG_OUT_OF_TIME, "of unknown lag: not read, for there was no more time (--timeout gives more)"},
-    {SLOOP_LAG_NO_POSITION, "of unknown lag: nothing says where reading would begin (-o may)"},
+    {SLOOP_LAG_UNPROVEN, "of unknown lag: no answer had records, and none proved the tip"},
+    {SLOOP_LAG_OUT_OF_TIME, "of unknown lag: not read, because the time was up (--timeout gives more)"},
+    {SLOOP_LAG_NO_POSITION, "of unknown lag: the starting position is not known (give -o)"},
 };
 
 /* Returns the i-th shard of the table and the listing together: first the shards with a lease, then those
@@ -172,7 +172,7 @@ static int is_unlisted(const sloop_leases_t *l) { return l->unlisted && *l->unli
 static void add_reasons(slp_buf *b, const sloop_leases_t *l, size_t width) {
   for (size_t i = 0; i < SLP_COUNT(reasons); i++) add_reason(b, l, i, width);
   if (!is_unlisted(l)) return;
-  slp_buf_add_z(b, "whether shards have no lease is not known: ");
+  slp_buf_add_z(b, "it is not known whether some shards have no lease: ");
   slp_elide(b, l->unlisted, SLP_CELL_BYTES_MAX);
   slp_buf_add_char(b, '\n');
 }

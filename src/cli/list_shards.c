@@ -165,7 +165,7 @@ static void on_out_failed(slp_app *app) {
   leave_if_done(l);
 }
 
-static const char may_be_done[] = "it may be done or not, --consumers shows it: no answer came";
+static const char may_be_done[] = "no answer came, so it may be done or not; see --consumers";
 
 static void on_interrupt(slp_app *app) {
   list *l = app->user;

@@ -21,8 +21,8 @@ int slp_log_contexts_check(const char *contexts, char why[200]) {
   do {
     size_t n = strcspn(at, ",");
     if (!(n == 3 && memcmp(at, "all", 3) == 0) && !has_word(slp_log_contexts, at, n)) {
-      snprintf(why, 200, "-d: \"%.*s\" is not a part that logs; there are all, %s", (int)(n < 40 ? n : 40),
-               at, slp_log_contexts);
+      snprintf(why, 200, "-d: unknown part \"%.*s\"; known are all, %s", (int)(n < 40 ? n : 40), at,
+               slp_log_contexts);
       return SLP_EINVAL;
     }
     at += n + (at[n] == ',');

@@ -73,8 +73,7 @@ static int write_token(migration *m, slp_buf *out, const char *token) {
   }
   int r = file_has(m, to->file, slp_str_of(token), &same);
   if (r == 0 && same) return 1;
-  if (r == 0)
-    snprintf(why, sizeof why, "%.200s is there, with other positions; nothing was written", to->file);
+  if (r == 0) snprintf(why, sizeof why, "%.200s exists, with other positions; nothing was written", to->file);
   if (r != 0 && r != SLP_ENOENT) snprintf(why, sizeof why, "%.200s: %s", to->file, slp_local_why(r));
   if (r == SLP_ENOENT && dry) return 0;
   if (r == SLP_ENOENT) {
@@ -139,10 +138,10 @@ static void told(migration *m, const sloop_migration_t *found, int fine) {
 /* Reports that the copy was ended early, and whether some positions may have been written. */
 static void tell_cut_off(migration *m, int may_have_written) {
   char line[600];
-  snprintf(
-      line, sizeof line, "%.99s: %s%s%.250s", m->cut_off,
-      may_have_written ? "some of it may be written; the same command carries on" : "nothing was written",
-      *m->consumer.error ? "; the last error: " : "", m->consumer.error);
+  snprintf(line, sizeof line, "%.99s: %s%s%.250s", m->cut_off,
+           may_have_written ? "some of it may be written; run the same command again to continue"
+                            : "nothing was written",
+           *m->consumer.error ? "; the last error: " : "", m->consumer.error);
   fail(m, SLP_EXIT_FAILED, line);
 }
 
@@ -240,7 +239,7 @@ static int read_token(migration *m, const char **ret) {
   const char *path = is_standard(from) ? "/dev/stdin" : from->file;
   int r = is_standard(from) ? 0 : slp_own_file_open(m->app.mem, from->file, &m->source);
   if (r == SLP_EBUSY) {
-    slp_say("%s: another process keeps its place there: stop it first", from->file);
+    slp_say("%s: another process keeps its position there: stop it first", from->file);
     m->app.exit_code = SLP_EXIT_OWNED;
     return r;
   }

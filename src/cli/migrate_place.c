@@ -21,7 +21,7 @@ int slp_migrate_place_read(const char *text, slp_migrate_place *ret, char why[20
   *ret = (slp_migrate_place){.file = NULL};
   const char *colon = strchr(text, ':');
   if (!colon || colon == text || !colon[1])
-    return wrong(why, text, "is no place: it should be SCHEMA:APP, SCHEMA:APP@STORE or token:FILE");
+    return wrong(why, text, "is not a place; use SCHEMA:APP, SCHEMA:APP@STORE or token:FILE");
   size_t schema_n = (size_t)(colon - text);
   if (schema_n == 5 && memcmp(text, "token", 5) == 0) {
     ret->file = colon + 1;
@@ -34,8 +34,8 @@ int slp_migrate_place_read(const char *text, slp_migrate_place *ret, char why[20
   if (take(app, at ? (size_t)(at - app) : strlen(app), ret->app, sizeof ret->app))
     return wrong(why, text, "names no application, or one that is too long");
   if (at && take(at + 1, strlen(at + 1), ret->store, sizeof ret->store))
-    return wrong(why, text, "names no store behind its @, or one that is too long");
+    return wrong(why, text, "names no store after its @, or one that is too long");
   if (strcmp(ret->store, "memory") == 0)
-    return wrong(why, text, "is in the memory of another process, which can't be looked at");
+    return wrong(why, text, "is in the memory of another process, which can't be read");
   return 0;
 }

@@ -27,44 +27,44 @@ static void say(slp_buf *b, const sloop_move_t *m) {
     case SLOOP_MOVE_WAS_SO: slp_lease_say(b, "%s: %s: is there already", m->shard, at); return;
     case SLOOP_MOVE_DIFFERS:
       slp_position_text(&m->from, at);
-      slp_lease_say(b, "%s: in the way: the source has %s, and the target has %s", m->shard, at, to);
+      slp_lease_say(b, "%s: conflict: the source has %s, and the target has %s", m->shard, at, to);
       return;
     case SLOOP_MOVE_PARKED:
-      slp_lease_say(b, "%s: in the way: it is parked, and the target can't say so; --release it first",
+      slp_lease_say(b,
+                    "%s: conflict: it is parked, which the target layout can't express; --release it first",
                     m->shard);
       return;
     case SLOOP_MOVE_BAD_SOURCE:
-      slp_lease_say(b, "%s: in the way: the source's row makes no sense: %s", m->shard, m->why);
+      slp_lease_say(b, "%s: conflict: the source's row is invalid: %s", m->shard, m->why);
       return;
     case SLOOP_MOVE_NO_TIME:
-      slp_lease_say(b, "%s: in the way: it begins at a time that the source does not tell: say -o s@TIME",
+      slp_lease_say(b, "%s: conflict: it starts at a time that the source does not store; give -o s@TIME",
                     m->shard);
       return;
     case SLOOP_MOVE_START:
       slp_position_text(&m->from, at);
-      slp_lease_say(
-          b,
-          "%s: in the way: it begins at \"%s\", which rows of the target do not tell: say so by -o here "
-          "and to each worker",
-          m->shard, at);
+      slp_lease_say(b,
+                    "%s: conflict: it starts at \"%s\", which rows of the target can't store; give that as "
+                    "-o here and to each worker",
+                    m->shard, at);
       return;
     case SLOOP_MOVE_POSITION:
       slp_position_text(&m->from, at);
-      slp_lease_say(b, "%s: in the way: rows of the target can't say \"%s\"; %s", m->shard, at,
-                    m->from.kind == SLOOP_AFTER_SEQ
-                        ? "they know no place inside an aggregate: -X aggregates=keep says that there is none"
-                        : "that changes when the source reads on");
+      slp_lease_say(b, "%s: conflict: rows of the target can't store \"%s\"; %s", m->shard, at,
+                    m->from.kind == SLOOP_AFTER_SEQ ? "they have no positions inside an aggregate: -X "
+                                                      "aggregates=keep says that there are no aggregates"
+                                                    : "let the source read further, then try again");
       return;
     case SLOOP_MOVE_EXTRA:
-      slp_lease_say(b,
-                    "%s: in the way: the target has a row of it (%s), and the source and the stream have not",
-                    m->shard, to);
+      slp_lease_say(
+          b, "%s: conflict: the target has a row for it (%s), but neither the source nor the stream has it",
+          m->shard, to);
       return;
     case SLOOP_MOVE_BAD_TARGET:
-      slp_lease_say(b, "%s: in the way: a row of the target makes no sense: %s", m->shard, m->why);
+      slp_lease_say(b, "%s: conflict: a row of the target is invalid: %s", m->shard, m->why);
       return;
     case SLOOP_MOVE_FOREIGN:
-      slp_lease_say(b, "%s: in the way: a row of the target is nothing that its schema has", m->shard);
+      slp_lease_say(b, "%s: conflict: a row of the target does not belong to its schema", m->shard);
       return;
   }
   slp_lease_say(b, "%s: outcome %d, which this program does not know", m->shard, (int)m->kind);
@@ -85,7 +85,7 @@ int slp_migrate_cut_off(slp_buf *b, const sloop_migration_t *m) {
   if (m->wrote)
     slp_lease_say(b, "%zu of %zu copied before it ended%s", count(m, SLOOP_MOVE_DONE),
                   m->moves_n - m->problems_n,
-                  m->problems_n ? "" : "; more may be: the same command carries on");
+                  m->problems_n ? "" : "; more may be: run the same command again to continue");
   return slp_buf_failed(b);
 }
 

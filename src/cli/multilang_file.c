@@ -79,7 +79,7 @@ static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, con
   put_region(b, o, s);
   if (o->endpoint) put(b, "Kinesis", o->endpoint);
   if (o->store_endpoint) put(b, "DynamoDB", o->store_endpoint);
-  put(b, "credentials", s->profile ? "of a profile" : "the chain that AWS tools use");
+  put(b, "credentials", s->profile ? "of a profile" : "the default chain of the AWS tools");
   if (s->profile) put(b, "profile", s->profile);
   if (s->initial_at_s >= 0)
     slp_say_to(b, "%-12s at %lld (Unix seconds), when the application is new", "begins",

@@ -64,17 +64,16 @@ static const key keys[] = {
     {"fanoutConfig.consumerArn", TEXT, AT(consumer_arn), 0, 0,
      "--push=ARN: it is neither looked up nor registered, and may be another account's"},
     {"timeoutInSeconds", NUMBER, AT(timeout_s), 1, 86400,
-     "a child that is silent for so long when it should answer is killed; its shard begins anew, not the "
-     "daemon"},
+     "a child that does not answer for this long is killed; its shard starts again, not the daemon"},
     {"logWarningForTaskAfterMillis", NUMBER, AT(warn_ms), 1, 86400000,
-     "a child that is silent for so long when it should answer is told of; 10000"},
+     "a warning names a child that does not answer for this long; 10000"},
     {"shutdownGraceMillis", NUMBER, AT(grace_ms), 0, 3600000,
      "how long a stop waits for the children; 10000 when 0 or not given"},
     {"gracefulLeaseHandoffTimeoutMillis", NUMBER, AT(handover_ms), 1, 3600000, "-X handover_ms; 30000"},
     {"coordinatorStateTableName", TEXT, AT(coordinator_table), 0, 0, "-X kcl_coordinator"},
     {"workerMetricsTableName", TEXT, AT(metrics_table), 0, 0, "-X kcl_metrics"},
     {"clientVersionConfig", TEXT, AT(client_version), 0, 0,
-     "both forms are understood: the rows of the table say by which rules the fleet goes"},
+     "both forms are understood: the rows of the table say which rules the fleet follows"},
     {"metricsLevel", WORD, AT(metrics), 0, 0,
      "NONE|SUMMARY|DETAILED: CloudWatch metrics under the application's name; DETAILED as SUMMARY"},
     {"metricsBufferTimeMillis", NUMBER, AT(cloudwatch_ms), 1000, UINT32_MAX, "-X cloudwatch_ms; 10000"},
@@ -105,10 +104,11 @@ static const key keys[] = {
     {"staleWorkerMetricsEntryCleanupDuration", NOTED, 0, 0, 0, BALANCE_RULE},
     {"migrateAllEntitiesToLeaseTable", NOTED, 0, 0, 0, BALANCE_RULE},
     {"tableMigrationCompleteBakeTimeSeconds", NOTED, 0, 0, 0, BALANCE_RULE},
-    {"disableWorkerMetrics", NOTED, 0, 0, 0, "a row is told where KCL 3 needs it, or it gets no leases"},
-    {"inMemoryWorkerMetricsCaptureFrequencyMillis", NOTED, 0, 0, 0, "the row is told every 30 s"},
-    {"workerMetricsReporterFreqInMillis", NOTED, 0, 0, 0, "the row is told every 30 s"},
-    {"noOfPersistedMetricsPerWorkerMetrics", NOTED, 0, 0, 0, "the row is told every 30 s"},
+    {"disableWorkerMetrics", NOTED, 0, 0, 0,
+     "a row is written where KCL 3 needs it, because without one it gets no leases"},
+    {"inMemoryWorkerMetricsCaptureFrequencyMillis", NOTED, 0, 0, 0, "the row is written every 30 s"},
+    {"workerMetricsReporterFreqInMillis", NOTED, 0, 0, 0, "the row is written every 30 s"},
+    {"noOfPersistedMetricsPerWorkerMetrics", NOTED, 0, 0, 0, "the row is written every 30 s"},
     {"isGracefulLeaseHandoffEnabled", NOTED, 0, 0, 0, "leases are always handed over gracefully"},
     {"cleanupLeasesUponShardCompletion", NOTED, 0, 0, 0,
      "rows of shards that were read stay until the "
@@ -247,7 +247,7 @@ typedef struct was {
 /* Adds a note if the key was given before with another value. The later value wins. */
 static void say_again(slp_ml_settings *s, const key *k, const was *before, size_t line, const char *value) {
   if (before->line && strcmp(before->value, value) != 0)
-    slp_say_to(&s->notes, "line %zu: %s is there again and wins over line %zu", line, k->name, before->line);
+    slp_say_to(&s->notes, "line %zu: %s is repeated and overrides line %zu", line, k->name, before->line);
 }
 
 static const was *was_of(const was all[], const char *name) {
@@ -260,7 +260,7 @@ static void say_wins(slp_ml_settings *s, const was all[], const char *name, cons
                      const char *why) {
   const was *a = was_of(all, name), *b = was_of(all, over);
   if (a && b)
-    slp_say_to(&s->notes, "line %zu: %s wins over %s of line %zu: %s", a->line, name, over, b->line, why);
+    slp_say_to(&s->notes, "line %zu: %s overrides %s of line %zu: %s", a->line, name, over, b->line, why);
 }
 
 /* Returns 1 if `name` is the part of the ARN behind its last character `before`. */
@@ -303,7 +303,7 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
     trim(value);
     const key *k = key_of(name);
     if (!k) {
-      slp_say_to(&s->notes, "line %zu: \"%.80s\" is no key of the MultiLangDaemon", p.line, name);
+      slp_say_to(&s->notes, "line %zu: \"%.80s\" is not a key of the MultiLangDaemon", p.line, name);
       continue;
     }
     for (size_t i = 0; i < SLP_COUNT(of_polling); i++) *polls |= strcmp(k->name, of_polling[i]) == 0;
@@ -609,7 +609,7 @@ static int settle_consumer(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   const char *at = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
   if (s->consumer_arn && !begins(s->consumer_arn, "arn:")) {
     snprintf(why, SLP_ML_WHY,
-             "fanoutConfig.consumerArn: \"%.80s\" is no ARN; fanoutConfig.consumerName takes a name",
+             "fanoutConfig.consumerArn: \"%.80s\" is not an ARN; fanoutConfig.consumerName takes a name",
              s->consumer_arn);
     return SLP_EINVAL;
   }

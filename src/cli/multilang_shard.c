@@ -107,8 +107,8 @@ static void tell_kept_back(slp_ml_shard *h, slp_ml_told *t, const char *kind) {
   say(h, line);
 }
 
-static const char junk[] = "a line of the child's output that is no message";
-static const char too_long[] = "a line of the child's output is too long and left out";
+static const char junk[] = "a line of the child's output that is not a message";
+static const char too_long[] = "a line of the child's output is too long and was skipped";
 
 /* Prints a line from or about the child. Once SLP_ML_TOLD_MAX lines of the same kind were printed within
  * SLP_ML_TOLD_US, further lines are only counted: a child that prints without end must not fill the log. */
@@ -214,7 +214,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
       return;
     case SLP_ML_ASKED:
     case SLP_ML_CHECKPOINTS:
-      snprintf(h->why, sizeof h->why, "it ended %s and had not answered %s", how,
+      snprintf(h->why, sizeof h->why, "it ended %s without having answered %s", how,
                slp_ml_action_name(h->action));
       add_complaint(h);
       break;
@@ -258,7 +258,7 @@ static uint64_t seconds_since(uint64_t us, uint64_t now) { return (now - us) / 1
 /* Once the child has not answered for limits.warn_us, reports that. It may still be working, so it is killed
  * for its silence only if timeoutInSeconds is set. */
 static void tell_silence(slp_ml_shard *h, uint64_t now) {
-  char line[300], end[80] = "waited for without end, as timeoutInSeconds is not set";
+  char line[300], end[80] = "waited for without limit, because timeoutInSeconds is not set";
   size_t records = 0;
   if (h->state != SLP_ML_ASKED || now < h->warn_us) return;
   for (size_t i = 0; i < h->queue_n; i++) records += sloop_batch_count(h->queue[i]);
@@ -287,7 +287,7 @@ static void tell_answered(slp_ml_shard *h, uint64_t now) {
 static void send(slp_ml_shard *h, slp_buf *b) {
   if (slp_buf_failed(b)) {
     slp_buf_free(b);
-    fail(h, "no memory for what it is to be told");
+    fail(h, "no memory for the message to it");
     return;
   }
   h->ops->trace(h, 1, slp_buf_str(b));
@@ -508,8 +508,8 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
 static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
   char line[160];
   if (!slp_str_is(of, slp_ml_action_name(h->action))) {
-    snprintf(line, sizeof line, "it answered \"%.*s\" where %s was asked", (int)(of.n < 60 ? of.n : 60),
-             of.n ? of.p : "", slp_ml_action_name(h->action));
+    snprintf(line, sizeof line, "it answered \"%.*s\" to %s", (int)(of.n < 60 ? of.n : 60), of.n ? of.p : "",
+             slp_ml_action_name(h->action));
     fail(h, line);
     return;
   }
@@ -520,7 +520,8 @@ static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
   tell_answered(h, now);
   if (h->action == SLP_ML_LEASE_LOST || h->action == SLP_ML_SHARD_ENDED) {
     if (!is_done(h))
-      say(h, "the child did not checkpoint at the end of the shard: it begins anew from the last checkpoint");
+      say(h,
+          "the child did not checkpoint at the end of the shard: a new child starts at the last checkpoint");
     close_child(h, now);
     return;
   }
@@ -693,12 +694,12 @@ void slp_ml_time(slp_ml_shard *h, uint64_t now) {
       return;
     case SLP_ML_IDLE: next(h, now); return;
     case SLP_ML_CLOSES:
-      say(h, "the child stays though its input has ended: SIGTERM");
+      say(h, "the child does not exit after its input was closed; sending SIGTERM");
       move(h, SLP_ML_PUSHED, now + h->limits.close_us);
       h->ops->kill(h, SIGTERM);
       return;
     case SLP_ML_PUSHED:
-      say(h, "the child ignores SIGTERM: SIGKILL");
+      say(h, "the child ignores SIGTERM; sending SIGKILL");
       h->due_us = NEVER;
       h->ops->kill(h, SIGKILL);
       return;

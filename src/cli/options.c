@@ -19,105 +19,96 @@ const char slp_log_contexts[] = "budget, credentials, fetch, lease, list, metric
 const slp_option slp_options[] = {
     {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS | SLP_MODE_MIGRATE | LEASES,
      "Where to begin and end",
-     "where to begin: latest (the default), oldest, s@TIME, SHARD:SEQUENCE, SHARD:SEQUENCE.SUB, or @FILE, a "
-     "file with a token of --save or of bloop. e@TIME is --until. TIME is Unix time (10 digits: seconds, 13: "
-     "milliseconds), "
-     "2026-01-31T12:00:00Z (or +01:00; UTC when no zone is given), 2026-01-31, how long ago (90s, 10m, "
-     "2h30m, "
-     "1d), or 13:10: today, local time. Of --reset and the like: what the workers have"},
+     "where to start: latest (the default), oldest, s@TIME, SHARD:SEQUENCE, SHARD:SEQUENCE.SUB, or @FILE, a "
+     "file with a token of --save or bloop. e@TIME is --until. TIME is Unix time (10 digits: seconds, 13: "
+     "milliseconds), 2026-01-31T12:00:00Z (or +01:00; UTC when no zone is given), 2026-01-31, how long ago "
+     "(90s, 10m, 2h30m, 1d), or 13:10: today, local time. For --reset and the like: -o of the workers"},
     {O_SINCE, 0, "since", SLP_NEEDS_VALUE, "TIME", READS, NULL, "the same as -o s@TIME"},
     {O_UNTIL, 0, "until", SLP_NEEDS_VALUE, "TIME", SLP_MODE_TAIL, NULL,
-     "leave when everything that arrived before TIME is printed; what arrived at TIME or later is not "
-     "printed. With -G: when that is so of the shards that this worker has, and others that live have the "
-     "rest"},
+     "exit when everything that arrived before TIME is printed; what arrived at TIME or later is not "
+     "printed. With -G: when that is done for this worker's shards and live workers have the rest"},
     {O_TIP, 'e', "exit-at-tip", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
-     "leave when every shard is read to its tip, and what goes on from those that ended is listed. A stream "
-     "that is written to without a pause has no tip: there, --until 0s leaves when all that came before now "
-     "is printed. With -G: every shard of the application, those of other workers by their own word"},
+     "exit when every shard is read to its tip, and the children of closed shards are listed. A stream that "
+     "is written to without a pause has no tip: there, --until 0s exits when all that arrived before now is "
+     "printed. With -G: every shard of the application, as its workers report"},
     {O_NO_FOLLOW, 0, "no-follow", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "the same as -e"},
     {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL | SLP_MODE_PRODUCE, NULL,
-     "leave after printing N records. Each record of an "
-     "aggregate is one; one of cwlogs is one, and prints a line an event. With -P: after reading N"},
+     "exit after printing N records. Each record of an aggregate counts; one of cwlogs is one, and prints a "
+     "line per event. With -P: after reading N"},
     {O_TIMEOUT, 0, "timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
-     "leave that long after the last record; fail when nothing was answered in that time. With -G the time "
-     "runs from when every shard has a reader that lives. With -P: fail when records wait and none was put "
-     "for that long"},
+     "exit this long after the last record; fail if nothing was answered in that time. With -G the time "
+     "starts when every shard has a live reader. With -P: fail if records wait and none was put for that "
+     "long"},
     {O_SHARD, 'p', "shard", SLP_NEEDS_VALUE, "SHARD", READS, NULL,
-     "only shards whose id ends with this; several add up. key:TEXT: only the shards that records with the "
-     "partition key TEXT go to, and those they are split or merged into. Of a stream on demand only the "
-     "records "
-     "with that key are printed, and all shards are read where keys do not decide on shards (its "
-     "RecordDistributionStrategy is AUTO), or may not have when records came that are wanted"},
+     "only shards whose id ends with this; may be repeated. key:TEXT: only the shards that records with the "
+     "partition key TEXT go to, and those they are split or merged into. For a stream on demand only the "
+     "records with that key are printed, and all shards are read if keys do not choose the shard "
+     "(RecordDistributionStrategy AUTO), or may not have when wanted records arrived"},
     {O_ORDER, 0, "order", SLP_NEEDS_VALUE, "time|shard", READS, NULL,
-     "time (the default): by arrival, across all shards and streams; shard: each shard for itself"},
+     "time (the default): by arrival, across all shards and streams; shard: each shard by itself"},
     {O_SAVE, 0, "save", SLP_NEEDS_VALUE, "FILE", SLP_MODE_TAIL, NULL,
-     "keep the place reached in FILE; when the file exists, go on from there, and -o is only the very first "
-     "start. Only what was written to standard output counts as reached. One process to a file"},
+     "store the position in FILE; if the file exists, continue from there, and -o is only for the first "
+     "start. Only what was written to standard output counts as read. One process per file"},
     {O_APP, 'G', "app", SLP_NEEDS_VALUE, "APP", SLP_MODE_TAIL | SLP_MODE_IAM | LEASES, "Sharing a stream",
-     "share the shards with every other worker of the application APP: the same command, started as often "
-     "as you like, on as many machines. Each shard is read by one of them, from where the last one left "
-     "off; -o is only where a new application begins. What was written to standard output counts as read"},
+     "share the shards with all other workers of the application APP: the same command, started as often as "
+     "you like, on any number of machines. One worker reads each shard, from where the last one left off; -o "
+     "is only where a new application starts. What was written to standard output counts as read"},
     {O_STORE, 0, "store", SLP_NEEDS_VALUE, "STORE", SLP_MODE_TAIL | SLP_MODE_IAM | LEASES, NULL,
      "where the leases are\n"
-     "  dynamodb:TABLE  a table, made when it is not there\n"
+     "  dynamodb:TABLE  a table, created if missing\n"
      "  dynamodb        the table sloop, the default\n"
      "  sqlite:FILE     for the processes of one machine\n"
      "  memory          nowhere: for one process alone"},
     {O_LEASES, 0, "leases", SLP_NO_VALUE, NULL, ALL, NULL,
-     "show the leases of -G APP: whose each shard is, where it is read, how old that is and how far "
-     "behind; then the workers. A shard of which no living worker tells that is read at its checkpoint"},
+     "show the leases of -G APP: each shard's owner, position, its age and the lag; then the workers. The "
+     "lag of a shard that no live worker reports is read at its checkpoint"},
     {O_NO_READ, 0, "no-read", SLP_NO_VALUE, NULL, SLP_MODE_LEASES, NULL,
-     "read no shard and list none: what no living worker tells is not known"},
+     "read and list no shards: what no live worker reports is unknown"},
     {O_LAG_OVER, 0, "lag-over", SLP_NEEDS_VALUE, "SPAN", SLP_MODE_LEASES, NULL,
-     "leave with status 7 when a shard is further behind than SPAN (90s, 5m, 2h30m), or not known to be "
-     "less, "
-     "and say which"},
+     "exit with status 7 if a shard's lag is above SPAN (90s, 5m, 2h30m), or not known, and say which"},
     {O_EXPLAIN, 0, "explain", SLP_NEEDS_VALUE, "SHARD", ALL, NULL, "say why a shard is read, or is not"},
     {O_WATCH, 0, "watch", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "a live view of the leases; reads the table every 2 seconds, or SECONDS"},
     {O_RELEASE, 0, "release", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
-     "a shard: end its parking, and release its lease when the owner is dead; a worker: evict it, so that "
-     "others take all its leases. One that lives joins anew"},
+     "a shard: end its parking, and release its lease if the owner is dead; a worker: evict it, so that "
+     "others take all its leases. If alive, it joins again"},
     {O_RESET, 0, "reset", SLP_NEEDS_VALUE, "SHARD", ALL, NULL,
-     "set where the shard, or all, will be read next: --to says where. Refused while a living worker owns "
-     "one of them"},
+     "set the position of the shard, or of all: --to says where. Refused while a live worker owns one of "
+     "them"},
     {O_TO, 0, "to", SLP_NEEDS_VALUE, "POSITION", SLP_MODE_RESET, NULL,
-     "oldest, latest, s@TIME, or of one shard a SEQUENCE or SEQUENCE.SUB. Rows of vmware-go-kcl and motorway "
-     "do "
-     "not tell a beginning: there -o must be what the workers have"},
+     "oldest, latest, s@TIME, or for one shard a SEQUENCE or SEQUENCE.SUB. Rows of vmware-go-kcl and "
+     "motorway store no start: there -o must be that of the workers"},
     {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET | SLP_MODE_DEREGISTER, NULL,
-     "evict living owners first; they lose all their leases and join anew. Of --deregister: do not ask"},
+     "evict live owners first; they lose all leases and join again. With --deregister: do not ask"},
     {O_MIGRATE, 0, "migrate", SLP_NEEDS_VALUE, "FROM TO", ALL, NULL,
-     "copy where a stream is read from one place to another: SCHEMA:APP, SCHEMA:APP@STORE, or token:FILE (- "
-     "is "
-     "standard input or output). Says what it would do. Refused while a worker lives on either side"},
+     "copy a stream's positions from one place to another: SCHEMA:APP, SCHEMA:APP@STORE, or token:FILE (- is "
+     "standard input or output). Shows what it would do. Refused while a worker lives on either side"},
     {O_WRITE, 0, "write", SLP_NO_VALUE, NULL, SLP_MODE_MIGRATE, NULL, "do it"},
     {O_MULTILANG, 0, "multilang", SLP_NEEDS_VALUE, "FILE", ALL, "Instead of Amazon's MultiLangDaemon",
-     "do what that daemon does with this .properties file: a process for each shard, which speaks its "
-     "protocol. "
-     "With --leases, --explain and the like: those of that file's application"},
+     "do what that daemon does with this .properties file: one process per shard, which speaks its protocol. "
+     "With --leases, --explain and the like: show that file's application"},
     {O_CHECK, 0, "check", SLP_NEEDS_VALUE, "FILE", ALL, NULL,
      "start nothing; say what --multilang FILE would do, and which keys have no effect"},
     {O_TRACE_PROTOCOL, 0, "trace-protocol", SLP_NO_VALUE, NULL, SLP_MODE_MULTILANG, NULL,
      "print each line to (>) and from (<) the processes on standard output"},
     {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
-     "only records whose payload, decoded, matches this regular expression, in the dialect of Perl and grep "
-     "-P; several: one of them. The payload is what a line is to grep: ^ and $ are its ends"},
+     "only records whose decoded payload matches this regular expression, in the dialect of Perl and grep "
+     "-P; repeated: any of them. The payload is matched like a line: ^ and $ are its ends"},
     {O_GREPV, 0, "grepv", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, NULL,
-     "leave out records whose payload matches; several: any of them"},
+     "skip records whose payload matches; repeated: any of them"},
     {O_IGNORE_CASE, 'i', "ignore-case", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
-     "upper and lower case are the same to --grep and --grepv; (?i) does so for one of them"},
+     "--grep and --grepv ignore case; (?i) does so for one of them"},
     {O_UNIQUE, 0, "unique", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
-     "leave out a record whose partition key and payload (DynamoDB: event id) are those of one of the last "
-     "100,000: what a producer sent twice, or what was handed over again"},
+     "skip a record with the partition key and payload (DynamoDB: event id) of one of the last 100,000: a "
+     "producer sent it twice, or it was delivered again"},
     {O_DECODE, 's', "decode", SLP_NEEDS_VALUE, "DECODER", SLP_MODE_TAIL | SLP_MODE_IAM,
      "How they are printed",
-     "decode payloads; key=DECODER: decode keys. Several steps are joined by commas. "
-     "What is empty stays empty: a tombstone of Kafka is no damage."},
+     "decode payloads; key=DECODER: decode keys. Separate several steps by commas. An empty one stays empty: "
+     "a Kafka tombstone is not an error."},
     {O_SCHEMA_FILE, 0, "schema-file", SLP_NEEDS_VALUE, "[ID=]FILE[#MESSAGE]", SLP_MODE_TAIL | SLP_MODE_IAM,
      NULL,
-     "for -s avro, protobuf and glue: the schema of records whose header has this id of a schema version; "
-     "without ID, of all for which no other file is given. Of Avro, in JSON; of Protobuf, what protoc "
+     "for -s avro, protobuf and glue: the schema of records with this schema version id in their header; "
+     "without ID, of all that no other file is for. Avro: in JSON; Protobuf: what protoc "
      "--descriptor_set_out writes. #MESSAGE: the message of records without that header. For others the Glue "
      "Schema Registry is asked"},
     {O_FORMAT, 'f', "format", SLP_NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL, NULL,
@@ -144,7 +135,7 @@ const slp_option slp_options[] = {
      "before each record"},
     {O_NULL, 'Z', "null", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "print empty keys and payloads as NULL"},
     {O_UNBUFFERED, 'u', "unbuffered", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
-     "write each record by itself instead of those that came together at once"},
+     "write each record at once, not together with those that came with it"},
     {O_COLOR, 0, "color", SLP_NEEDS_VALUE, "auto|always|never", SLP_MODE_TAIL, NULL,
      "auto (the default): on a terminal, unless NO_COLOR is set; late records are shown reversed"},
     {O_PRODUCE, 'P', "produce", SLP_NO_VALUE, NULL, ALL, "Writing records",
@@ -166,51 +157,48 @@ const slp_option slp_options[] = {
     {O_UNORDERED, 0, "unordered", SLP_NO_VALUE, NULL, SLP_MODE_PRODUCE, NULL,
      "records of one key may change places: faster where many have the same key, as with -k"},
     {O_LOSS, 0, "fail-on-loss", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "When something fails",
-     "leave with status 3 when records can no longer be read, after two seconds in which the losses of all "
-     "shards are told; what was told does not end the next start, which goes on behind it (with --save and "
-     "-G; not with layouts of leases other than sloop's and kcl's)"},
+     "exit with status 3 if records can no longer be read, after two seconds in which the losses of all "
+     "shards are reported; a reported loss does not end the next start, which continues after it (with "
+     "--save and -G, lease layouts sloop and kcl only)"},
     {O_KEEP_GOING, 'E', "keep-going", SLP_NO_VALUE, NULL, SLP_MODE_TAIL | SLP_MODE_MULTILANG, NULL,
-     "go on after what would end it: a record that can't be decoded is printed as it came, one that --grep "
-     "can't decide about is printed, a service that can't be reached at first is tried again for ever"},
+     "do not exit on these errors: a record that can't be decoded is printed as it came, one that --grep "
+     "can't decide about is printed, a service that can't be reached at first is tried for ever"},
     {O_CONTACT, 'm', "contact-timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS | SLP_MODE_IAM, NULL,
-     "fail when the service has not answered by then"},
+     "fail if the service has not answered by then"},
     {O_ENDPOINT, 'b', "endpoint", SLP_NEEDS_VALUE, "URL", TALKS | SLP_MODE_IAM,
      "The service and the settings",
-     "talk to this instead of AWS; else AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS), "
+     "use this instead of AWS; else AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS), "
      "AWS_ENDPOINT_URL"},
     {O_WIRE, 0, "wire", SLP_NEEDS_VALUE, "auto|cbor|json", READS, NULL,
      "how Kinesis records travel; auto: CBOR where it is spoken"},
     {O_PUSH, 0, "push", SLP_MAY_HAVE_VALUE, "NAME", READS | SLP_MODE_IAM | SLP_MODE_EXPLAIN | SLP_MODE_WATCH,
      NULL,
-     "have Kinesis send records as they arrive (enhanced fan-out), as the registered consumer NAME, which is "
-     "registered when it is not there and stays; AWS bills each consumer by shard-hour and GB. NAME: that of "
-     "-G, "
-     "else stream-tail; or a consumer's ARN, which is neither looked up nor registered"},
+     "have Kinesis push records as they arrive (enhanced fan-out), as the registered consumer NAME, which is "
+     "registered if missing and then stays; AWS bills each consumer by shard-hour and GB. NAME: by default "
+     "APP of -G, else stream-tail; or a consumer's ARN, which is not registered"},
     {O_CONSUMERS, 0, "consumers", SLP_NO_VALUE, NULL, ALL, NULL,
-     "list the consumers registered with the stream, whoever reads by them: name, state, since when, ARN. "
-     "AWS bills each of them until it is deregistered, read or not"},
+     "list all consumers registered with the stream: name, state, creation time, ARN. AWS bills each of them "
+     "until it is deregistered, read or not"},
     {O_DEREGISTER, 0, "deregister", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
-     "remove the registered consumer NAME of the stream. Asks first: whoever reads by it is interrupted"},
+     "deregister the consumer NAME of the stream. Asks first, because its readers are interrupted"},
     {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT",
      SLP_MODE_TAIL | SLP_MODE_MULTILANG | SLP_MODE_LEASES, NULL,
-     "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and why while it does not "
-     "do its work) and /healthz to probes. :PORT listens on all IPv4 addresses of the machine. Port 0: any "
-     "free one, which is told on standard error. For "
-     "CloudWatch: -X cloudwatch=NAMESPACE. With --leases: what the lease tables say, read every 30 s (-X "
-     "leases_ms), of each -G and STREAM; no worker need live"},
+     "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and the reason if it does "
+     "not work) and /healthz to probes. :PORT listens on all IPv4 addresses of the machine. Port 0: any free "
+     "one, printed on standard error. For CloudWatch: -X cloudwatch=NAMESPACE. With --leases: metrics of the "
+     "lease tables, read every 30 s (-X leases_ms), of each -G and STREAM; no worker need run"},
     {O_KNOB, 'X', "set", SLP_NEEDS_VALUE, "NAME=VALUE", ALL, NULL,
-     "set anything else; -X list shows all there is, -X dump what holds now"},
+     "set anything else; -X list shows all settings, -X dump their values"},
     {O_CONFIG, 'F', "config", SLP_NEEDS_VALUE, "FILE", ALL, NULL,
      "read options from FILE; else from STREAM_TAIL_CONFIG, else ~/.config/stream-tail.conf"},
-    {O_QUIET, 'q', "quiet", SLP_NO_VALUE, NULL, ALL, NULL,
-     "nothing on standard error but the reason of a failure"},
+    {O_QUIET, 'q', "quiet", SLP_NO_VALUE, NULL, ALL, NULL, "only the reason of a failure on standard error"},
     {O_VERBOSE, 'v', "verbose", SLP_NO_VALUE, NULL, ALL, NULL,
      "a progress line a second on standard error; -vv, -vvv: logs"},
     {O_DEBUG, 'd', "debug", SLP_NEEDS_VALUE, "CONTEXT,...", TALKS, NULL,
      "the log lines of these parts on standard error: all, or of budget, credentials, fetch, lease, list, "
      "metrics, order, shard"},
     {O_CONSUME, 'C', "consume", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "Other things to do",
-     "tail, which is what it does anyway (kcat's habit)"},
+     "tail, the default (for users of kcat)"},
     {O_LIST, 'L', "list", SLP_NO_VALUE, NULL, ALL, NULL,
      "list the shards of each STREAM: id, state, parents, ranges. Without STREAM: list the streams of the "
      "account in the region, and its tables with a stream"},
@@ -223,12 +211,12 @@ const slp_option slp_options[] = {
     {O_DEMO, 0, "demo", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "sandbox, producers, a split and a merge, and a tail of it all"},
     {O_BENCH, 0, "bench", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
-     "read STREAM to nowhere and report; without STREAM: a sandbox in a process of its own"},
+     "read STREAM, discard it and report; without STREAM: a sandbox in its own process"},
     {O_IAM, 0, "iam", SLP_NO_VALUE, NULL, ALL, NULL,
-     "print the IAM policy that reading each STREAM needs; with -G that of its leases too"},
+     "print the IAM policy that reading each STREAM needs; with -G, for its leases too"},
     {O_TRY, 0, "try", SLP_NO_VALUE, NULL, SLP_MODE_IAM, NULL,
      "try these rights instead, by calls that change nothing, and print a line for each: allowed, denied, "
-     "untried or unknown, and why. Leaves with status 8 when one is denied"},
+     "untried or unknown, and why. Exits with status 8 if one is denied"},
     {O_KCAT, 0, "kcat", SLP_NO_VALUE, NULL, ALL, NULL, "kcat's flags, and what they are here"},
     {O_MAN, 0, "man", SLP_NO_VALUE, NULL, ALL, NULL, "the manual page, for man -l -"},
     {O_COMPLETION, 0, "completion", SLP_NEEDS_VALUE, "bash|zsh", ALL, NULL,

@@ -24,7 +24,7 @@ static int say(uint32_t wait_ms, const char *fmt, va_list args) {
   char text[TEXT_MAX + 120];
   size_t at = 0;
   if (dropped)
-    at = (size_t)snprintf(text, 120, "%s%llu line%s left out here: standard error had no room\n", prefix,
+    at = (size_t)snprintf(text, 120, "%s%llu line%s skipped here: standard error was full\n", prefix,
                           (unsigned long long)dropped, dropped == 1 ? " is" : "s are");
   memcpy(text + at, prefix, sizeof prefix - 1);
   char *line = text + at + sizeof prefix - 1;

@@ -55,7 +55,7 @@ static void add_standing(const slp_progress *p, char *out, size_t size) {
   static const char *const words[SLP_COUNT(p->standing)] = {
       [SLOOP_SHARD_FAILS] = "failing",
       [SLOOP_SHARD_IS_GIVEN_UP] = "given up",
-      [SLOOP_SHARD_WAITS_FOR_YOU] = "waiting for their records to be taken",
+      [SLOOP_SHARD_WAITS_FOR_YOU] = "waiting for their records to be acknowledged",
       [SLOOP_SHARD_WAITS_FOR_ANOTHER] = "waiting for another shard",
       [SLOOP_SHARD_IS_SUSPENDED] = "suspended",
       [SLOOP_SHARD_IS_PAUSED] = "paused",

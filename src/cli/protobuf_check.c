@@ -7,7 +7,7 @@
 #include "codec/utf8.h"
 
 static int damaged(char why[SLP_PB_WHY]) {
-  snprintf(why, SLP_PB_WHY, "it is damaged or cut short, or of another schema");
+  snprintf(why, SLP_PB_WHY, "it is damaged or truncated, or has another schema");
   return SLP_EBADDATA;
 }
 

@@ -91,7 +91,7 @@ int slp_pb_put_text(slp_buf *b, const slp_pb_field *f, slp_str text, char why[SL
   }
   int r = slp_json_put_line_string(b, text);
   if (r == SLP_EBADDATA)
-    snprintf(why, SLP_PB_WHY, "a string is not UTF-8: it is damaged or of another schema");
+    snprintf(why, SLP_PB_WHY, "a string is not UTF-8: it is damaged or has another schema");
   return r;
 }
 

@@ -28,7 +28,7 @@ static const slp_pb_field *field_at(const slp_pb_value *v, uint32_t at) { return
 static int read_field(slp_pb_value *v, size_t at, size_t end, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   int r = slp_pb_field_at(v->in, at, end, ret);
   v->work += 1 + (ret->wire == SLP_PB_GROUP && !r ? ret->next - ret->from : 0);
-  return r ? refuse(why, "it is damaged or cut short, or of another schema") : 0;
+  return r ? refuse(why, "it is damaged or truncated, or has another schema") : 0;
 }
 
 static slp_str text_of(const slp_pb_value *v, const slp_pb_token *t) {

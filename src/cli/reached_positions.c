@@ -68,18 +68,17 @@ static void say_whose(const slp_places *p, char why[400]) {
   const char *path = p->args->save;
   slp_own_file_loss lost = p->file_of_save ? slp_own_file_lost_by(p->file_of_save) : SLP_OWN_FILE_NOT_LOST;
   if (lost == SLP_OWN_FILE_CHANGED)
-    snprintf(why, 400,
-             "--save: our lock beside %.250s was removed, and the file was written by somebody else", path);
+    snprintf(why, 400, "--save: the lock of %.250s was removed, and another process wrote the file", path);
   else
-    snprintf(why, 400, "--save: another process keeps its place in %.250s%s", path,
-             lost == SLP_OWN_FILE_LOCK_LOST ? ": our lock beside it was removed"
-                                            : "; give each a file of its own");
+    snprintf(why, 400, "--save: another process keeps its position in %.250s%s", path,
+             lost == SLP_OWN_FILE_LOCK_LOST ? ": the lock of this one was removed"
+                                            : "; give each process its own file");
 }
 
 /* Writes a message to `why` if r is the code of a failed slp_own_file_*(). Returns r. */
 static int say_why(const slp_places *p, int r, char why[400]) {
   const char *path = p->args->save;
-  char trouble[SLP_LOCAL_WHY] = "it is no file that can be replaced";
+  char trouble[SLP_LOCAL_WHY] = "it is not a file that can be replaced";
   if (r == -ESTALE)
     snprintf(trouble, sizeof trouble, "somebody removed or replaced it while it was written in place");
   else if (r && r != SLP_EINVAL)
@@ -99,8 +98,8 @@ static void say_in_place(const slp_places *p) {
   char trouble[SLP_LOCAL_WHY] = "it is mounted by itself (a mount of its folder would do)";
   if (slp_own_file_is_nameless(p->file_of_save))
     slp_say(
-        "warning: --save: %s was removed or replaced where it is mounted from: what is kept in it ends with "
-        "this mount",
+        "warning: --save: %s was removed or replaced where it is mounted from: its content is lost with this "
+        "mount",
         path);
   if (!in_place || p->args->quiet) return;
   if (in_place != -EXDEV) slp_local_explain(path, in_place, 1, trouble);
@@ -210,13 +209,13 @@ void slp_places_tell(slp_places *p) {
   if (p->args->quiet) return;
   if (p->args->save) {
     if (has_place(p) && slp_own_file_keep(p->file_of_save) != SLP_EBUSY)
-      slp_say("stopped; the same command goes on from the place kept in %s", p->args->save);
+      slp_say("stopped; the same command continues from the position in %s", p->args->save);
     return;
   }
   slp_buf text;
   slp_buf_init(&text, p->written.mem, TOKEN_BYTES_MAX);
   if (add_lines(p, &text) == 0 && text.n) {
-    slp_say("stopped; to go on from here, put %s into a FILE and use -o @FILE",
+    slp_say("stopped; to continue from here, put %s into a FILE and use -o @FILE",
             p->args->streams_n > 1 ? "the lines below" : "the line below");
     slp_say_as_it_is(slp_buf_str(&text));
   }

@@ -48,14 +48,15 @@ int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_
   for (size_t i = 0; i < n; i++) {
     if (strcmp(all[i]->name, name) == 0 || strcmp(all[i]->arn, name) == 0)
       return slp_buf_addf(b, "push as consumer %s, which is %s%s", name, state_name(all[i]->state),
-                          or_poll ? "; polled where no events come" : "");
+                          or_poll ? "; polled if no events arrive" : "");
   }
   if (error)
-    return slp_buf_addf(b, "push as consumer %s; whether it is there is not known: %.200s", name, error);
+    return slp_buf_addf(b, "push as consumer %s; it is not known whether it exists: %.200s", name, error);
   if (strncmp(name, "arn:", 4) == 0)
-    return slp_buf_addf(b, "push as consumer %s, which is not among those that this identity sees", name);
+    return slp_buf_addf(
+        b, "push as consumer %s, which is not among the consumers that this identity can list", name);
   return slp_buf_addf(b, "%s: no consumer %s is registered, and a worker registers it%s",
-                      or_poll ? "push or poll" : "push", name, or_poll ? " or, refused, polls" : "");
+                      or_poll ? "push or poll" : "push", name, or_poll ? " or polls if that is refused" : "");
 }
 
 int slp_consumers_show_removed(slp_buf *b, const sloop_registered_t *c) {
@@ -66,12 +67,12 @@ int slp_consumers_removal_is_meant(const slp_args *a) {
   char answer[16] = "";
   if (a->force) return 1;
   if (!slp_is_terminal(0)) {
-    slp_say("--deregister: whoever reads by %s is interrupted; where nobody can be asked, say --force",
+    slp_say("--deregister: readers of %s will be interrupted; without a terminal to confirm, give --force",
             a->deregister);
     return 0;
   }
-  fprintf(stderr, "stream-tail: deregister %s of %s? Whoever reads by it is interrupted. (yes) ",
-          a->deregister, a->streams[0]);
+  fprintf(stderr, "stream-tail: deregister %s of %s? Its readers will be interrupted. (yes) ", a->deregister,
+          a->streams[0]);
   fflush(stderr);
   if (!fgets(answer, sizeof answer, stdin)) return 0;
   answer[strcspn(answer, "\r\n")] = 0;

@@ -51,7 +51,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   c->format = fields[1].text;
   c->definition = fields[2].text;
   *why = !c->format.p || !c->definition.p                      ? "it has no schema"
-         : fields[0].text.p && !slp_str_is(fields[0].text, id) ? "it is of another schema version"
+         : fields[0].text.p && !slp_str_is(fields[0].text, id) ? "it is for another schema version"
                                                                : NULL;
   return *why ? SLP_EBADDATA : 0;
 }
@@ -60,7 +60,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
 static void tell(const registry_call *c, const char *id) {
   const slp_fail *f = &c->op.fail;
   const char *what = strcmp(f->aws_code, "EntityNotFoundException") == 0
-                         ? "; it may be of another region or account than the stream"
+                         ? "; it may be in another region or account than the stream"
                      : f->class == SLP_ACCESS ? "; allow glue:GetSchemaVersion (--iam)"
                                               : "";
   if (c->registry->quiet) return;

@@ -108,7 +108,7 @@ static int parse_avro(slp_schemas *s, slp_schema *to, const char *path, slp_str 
   char reason[SLP_AVRO_SCHEMA_WHY] = "";
   int r = slp_avro_schema_read(&to->avro, s->mem, text, reason);
   to->format = SLP_SCHEMA_AVRO;
-  if (r == SLP_EBADDATA) snprintf(why, 400, "--schema-file: %.200s is no schema of Avro: %s", path, reason);
+  if (r == SLP_EBADDATA) snprintf(why, 400, "--schema-file: %.200s is not an Avro schema: %s", path, reason);
   return r;
 }
 
@@ -296,7 +296,7 @@ void slp_schemas_answer(slp_schemas *s, slp_version *v, slp_str format, slp_str 
   } else if (slp_str_is(format, "PROTOBUF")) {
     v->schema.format = SLP_SCHEMA_PROTOBUF;
   } else {
-    snprintf(why, sizeof why, "the registry names the format %.*s, which is not known",
+    snprintf(why, sizeof why, "the registry names the format %.*s, which is not supported",
              (int)slp_min_u64(format.n, 20), format.n ? format.p : "");
     r = SLP_EBADDATA;
   }

@@ -150,7 +150,7 @@ int slp_serve_run(slp_mem *mem, const slp_args *args) {
     s.feeder = slp_ticker_new(mem, s.app.loop, FEED_MS, feed, &s);
   }
   if (!s.in || (args->feed && !s.feeder)) {
-    slp_say("no memory or no file descriptors left to start with");
+    slp_say("can't start: no memory or no file descriptors left");
     s.app.exit_code = SLP_EXIT_FAILED;
     end_serve(&s);
     return slp_app_run(&s.app);

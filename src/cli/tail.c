@@ -131,8 +131,7 @@ static void tell_undecoded(tail *t, int at_end) {
 static void tell_controls(tail *t, int at_end) {
   uint64_t n = t->printer.controls;
   if (n == t->controls_told || t->app.args->quiet || (t->controls_told && !at_end)) return;
-  slp_say_if_room("control messages of CloudWatch Logs, of which nothing is printed: %llu",
-                  (unsigned long long)n);
+  slp_say_if_room("control messages of CloudWatch Logs, which are not printed: %llu", (unsigned long long)n);
   t->controls_told = n;
 }
 
@@ -156,10 +155,11 @@ static void tell_left(const tail *t) {
   if (t->app.args->quiet || !joined) return;
   if (t->overdue || late)
     slp_say(
-        "stopped before the leases were given up; others take them over when these have run out, and may "
-        "repeat what was printed last");
+        "stopped before the leases were released; others take them over when they expire, and may repeat the "
+        "last records");
   else if (t->app.interrupted)
-    slp_say("stopped; whoever reads these shards next for %s goes on from here", t->app.args->opts.app);
+    slp_say("stopped; the next worker of %s that reads these shards continues from here",
+            t->app.args->opts.app);
 }
 
 /* Closes the app when all consumers are closed and all output is written. */
@@ -307,7 +307,7 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
 static void fail_bad(tail *t) {
   char line[300];
   if (t->bad_code == SLP_EBADDATA) {
-    snprintf(line, sizeof line, "%s; -E would go on", t->printer.why);
+    snprintf(line, sizeof line, "%s; use -E to continue after such records", t->printer.why);
     fail(t, t->bad, line);
   } else {
     fail(t, t->bad,
@@ -405,7 +405,7 @@ static void tell_no_share(const tail *t) {
     if (rd->look.found == SLP_WHOLE_BLOCKED)
       slp_say("not everything was read: %s", rd->look.why);
     else if (!rd->look.whole.mine_n && !rd->last_us)
-      slp_say("no shard was this worker's: the others of %s read them, or they were read to their end",
+      slp_say("this worker had no shard: other workers of %s read them, or they are read to their end",
               t->app.args->opts.app);
   }
 }

@@ -42,7 +42,7 @@ static int parse_word(const slp_option *o, const char *value, int *ret, char why
 
 static int set_mode(slp_args *a, slp_mode mode, char why[200]) {
   if (a->mode && a->mode != mode) {
-    snprintf(why, 200, "%s does not go together with %s", slp_mode_shown(mode), slp_mode_shown(a->mode));
+    snprintf(why, 200, "%s can't be combined with %s", slp_mode_shown(mode), slp_mode_shown(a->mode));
     return SLP_EINVAL;
   }
   a->mode = mode;

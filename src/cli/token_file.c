@@ -102,7 +102,7 @@ static int take(const reading *d, char *token, size_t size, unsigned line, char 
      * library then judges it. */
     if (i == d->n && d->n == 1 && slp_token_belongs(d->streams[0], slp_buf_str(&arn)) < 0) i = 0;
     if (i == d->n)
-      snprintf(why, SLP_TOKEN_WHY, "%.100s: its token is of %.150s, which is not %s", d->path,
+      snprintf(why, SLP_TOKEN_WHY, "%.100s: its token belongs to %.150s, which is not %s", d->path,
                slp_buf_z(&arn), d->n == 1 ? "the stream to read" : "among the streams to read");
     else if (d->tokens[i])
       snprintf(why, SLP_TOKEN_WHY, "%.200s: two tokens of %.100s", d->path, d->streams[i]);

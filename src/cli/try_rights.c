@@ -206,7 +206,7 @@ static void on_tick(slp_app *app) {
   if (t->consumer.stopping) return;
   slp_cli_consumer_tick(&t->consumer);
   if (!timeout_us || slp_program_mono_us() - t->begun_us < timeout_us) return;
-  snprintf(line, sizeof line, "the rights were not all tried in %llu s",
+  snprintf(line, sizeof line, "not all rights were tried in %llu s",
            (unsigned long long)(timeout_us / 1000000u));
   fail(t, line);
 }

@@ -224,7 +224,7 @@ static void on_tick(slp_app *app) {
   if (w->polls == 0 && limit_us && !w->consumer.stopping && slp_program_mono_us() - w->begun_us >= limit_us) {
     char line[480];
     snprintf(line, sizeof line, "the lease table has not %s in %llu s%s%s",
-             *w->consumer.error ? "given its rows" : "answered", (unsigned long long)(limit_us / 1000000u),
+             *w->consumer.error ? "returned its rows" : "answered", (unsigned long long)(limit_us / 1000000u),
              *w->consumer.error ? "; the last error: " : "", w->consumer.error);
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
     return;

@@ -87,7 +87,7 @@ static int waits_for_parent(slp_whole_fleet *w, const sloop_lease_t *l) {
 
 static void judge_mine(slp_whole_fleet *w, const sloop_lease_t *l, const slp_whole_shard *s) {
   if (!s->is_answered && !s->is_at_tip)
-    lower(w, SLP_WHOLE_WAITS, l->shard, "is this worker's, and was not read yet", "");
+    lower(w, SLP_WHOLE_WAITS, l->shard, "is this worker's, and has not been read yet", "");
   else if (!s->is_at_tip)
     lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its tip by this worker", "");
 }
@@ -121,15 +121,15 @@ static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_s
                          const sloop_worker_t *owner) {
   see(s, l, owner);
   if (!s->alive)
-    lower(w, SLP_WHOLE_WAITS, l->shard, "has an owner that has not shown a sign of life yet: ", l->owner);
+    lower(w, SLP_WHOLE_WAITS, l->shard, "has an owner that has shown no sign of life yet: ", l->owner);
   else if (w->by_time)
     return;
   /* Where workers have no heartbeat, their rows do not tell how far they have read. */
   else if (!owner || !owner->counter)
     lower(w, SLP_WHOLE_SHARED, l->shard,
-          "may not be at its tip: rows of this schema do not say how far behind is ", l->owner);
+          "may not be at its tip: rows of this schema do not store the lag of ", l->owner);
   else if (!is_proven(s, owner))
-    lower(w, SLP_WHOLE_SHARED, l->shard, "has not been told to be at its tip by ", l->owner);
+    lower(w, SLP_WHOLE_SHARED, l->shard, "has not been reported at its tip by ", l->owner);
 }
 
 /* Returns 1 if --until does not wait for the end of this shard: this worker has paused the shard at the
@@ -146,15 +146,15 @@ static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s
   switch (mood) {
     case SLP_LEASE_IS_ENDED: return;
     case SLP_LEASE_IS_PARKED:
-      lower(w, SLP_WHOLE_BLOCKED, l->shard, "is parked, and nobody reads it until --release", "");
+      lower(w, SLP_WHOLE_BLOCKED, l->shard, "is parked: no worker reads it until --release", "");
       return;
     case SLP_LEASE_IS_REFUSED:
       lower(w, SLP_WHOLE_BLOCKED, l->shard, "is not read: the service refuses its position", "");
       return;
-    case SLP_LEASE_IS_FREE: lower(w, SLP_WHOLE_WAITS, l->shard, "is nobody's yet", ""); return;
+    case SLP_LEASE_IS_FREE: lower(w, SLP_WHOLE_WAITS, l->shard, "has no owner yet", ""); return;
     case SLP_LEASE_IS_DEAD:
     case SLP_LEASE_IS_SILENT:
-      lower(w, SLP_WHOLE_WAITS, l->shard, "is not read: silent or dead is its owner ", l->owner);
+      lower(w, SLP_WHOLE_WAITS, l->shard, "is not read, because dead or silent is its owner ", l->owner);
       return;
     case SLP_LEASE_IS_OWNED:
     case SLP_LEASE_MOODS: break;
@@ -186,8 +186,7 @@ int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *m
     const sloop_lease_t *l = rows->leases[i];
     judge(w, l, shard_of(w, l->shard), *l->owner ? slp_lease_worker(rows, l->owner) : NULL, me);
   }
-  if (rows->bad_rows_n)
-    lower(w, SLP_WHOLE_BLOCKED, "a row makes no sense and is left alone:", rows->bad_rows[0], "");
+  if (rows->bad_rows_n) lower(w, SLP_WHOLE_BLOCKED, "an invalid row is ignored:", rows->bad_rows[0], "");
   return 0;
 }
 

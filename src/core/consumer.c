@@ -105,8 +105,8 @@ static int made_again(const slp_consumer *c, const slp_src_describe *d) {
 static void end_of_old_stream(slp_consumer *c) {
   slp_fail f = {0};
   slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
-               "stream %.200s was deleted and made again; what is known of the old one means nothing in it. "
-               "Start anew to read it",
+               "stream %.200s was deleted and created again; positions in the old one are not valid in it. "
+               "Start again to read it",
                c->stream);
   if (c->leases)
     c->leases->ops->end(c->leases, &f);
@@ -231,11 +231,10 @@ static void after_description(slp_consumer *c) {
  * stream. */
 static void has_another(slp_consumer *c) {
   slp_fail f = {0};
-  slp_fail_set(
-      &f, SLP_GONE, SLOOP_ENOSTREAM,
-      "table %.200s has another stream now, and nothing of the old one is left to be read. Start anew to "
-      "read it",
-      c->stream);
+  slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
+               "table %.200s has another stream now, and nothing is left to read in the old one. Start again "
+               "to read it",
+               c->stream);
   slp_consumer_fatal(c, &f);
   slp_listing_tell(c, &f);
 }

@@ -300,7 +300,7 @@ def standing_disk(box, stream):
             finally:
                 process.kill()
                 process.wait()
-            expect(code == (0 if works else 1) and f"lease file {path} does not answer; stopped without it" in err(),
+            expect(code == (0 if works else 1) and f"lease file {path}: the file system does not respond; exiting without waiting" in err(),
                    f"{arguments}: {code}: {err()}")
 
 

@@ -280,7 +280,7 @@ def stopped_and_killed(box, store):
         expect(row.owner == "" and row.epoch == epoch + 1, f"{row}")
         text = operator.ask(f"explain {shard}")["text"]
         # the last plan of the dead may still name one of them, when they were killed before they cleared it away
-        expect(text.startswith((f"{shard} is nobody's: ", f"{shard} is nobody's, and assigned to w")), text)
+        expect(text.startswith((f"{shard} has no owner: ", f"{shard} has no owner; it is assigned to w")), text)
         # now and here: what comes from now on
         operator.ask("reset all latest")
         rows = quiet_compare(fleet, operator)
@@ -329,7 +329,7 @@ def damaged_and_parked(box, leases):
         text = operator.ask(f"explain {parked}")["text"]
         expect(text.startswith(f"{parked} is parked: nobody reads it"), text)
         text = operator.ask(f"release {parked}")["text"]
-        expect(re.fullmatch(parked + r": nobody's now(, taken from w\d\.\w+)?, and not parked any more; its position stays "
+        expect(re.fullmatch(parked + r": released(, taken from w\d\.\w+)?, no longer parked; its position stays "
                             r"oldest\n", text), text)
         released = time.monotonic()
         fleet.wait_all(lambda: truth, 20)
@@ -375,7 +375,7 @@ def counters(box, leases):
                == {row["leaseOwner"]: 1 for row in found.values()}, f"{answer['workers']}")
         shard, row = sorted(found.items())[0]
         text = operator.ask(f"explain {shard}")["text"]
-        expect(text.startswith(f"{shard} belongs to {row['leaseOwner']}, which reads it as long as "), text)
+        expect(text.startswith(f"{shard} is owned by {row['leaseOwner']}; whether "), text)
         operator.ask(f"release {shard}", "EOWNED")
         expect(rows()[shard]["leaseOwner"] == row["leaseOwner"], f"{rows()[shard]}")
         worker = row["leaseOwner"] # all that it has is taken, and it may take it anew
@@ -432,7 +432,7 @@ def clocks(box):
                f"{answer['leases']} {found}")
         shard, row = sorted(found.items())[0]
         text = operator.ask(f"explain {shard}")["text"]
-        expect(text.startswith(f"{shard} belongs to {row['AssignedTo']}, which reads it as long as "), text)
+        expect(text.startswith(f"{shard} is owned by {row['AssignedTo']}; whether "), text)
         operator.ask(f"release {shard}", "EOWNED")
         expect(rows()[shard]["AssignedTo"] == row["AssignedTo"], f"{rows()[shard]}")
         text = operator.ask(f"release {row['AssignedTo']}")["text"]
@@ -448,7 +448,7 @@ def clocks(box):
             fleet.kill(name)
         was = rows()
         text = operator.ask(f"reset {shard} latest force", "ELEASE")["text"]
-        expect("can't say that position" in text and rows()[shard]["Checkpoint"] == was[shard]["Checkpoint"], text)
+        expect("can't store that position" in text and rows()[shard]["Checkpoint"] == was[shard]["Checkpoint"], text)
         # A row of a wrong type is named, and left alone.
         client.update_item(TableName=fleet.table, Key={"ShardID": {"S": shard}}, UpdateExpression="SET #t = :t",
                            ExpressionAttributeNames={"#t": "LeaseTimeout"}, ExpressionAttributeValues={":t": {"N": "5"}})

@@ -166,10 +166,10 @@ def a_worker_without_a_shard_says_so_when_it_leaves():
             read_until(first.stdout.fileno(), lambda text: text.count(b"\n") >= 5)
             r = box.tail("-G", "app", "--timeout", "2", *QUICK, "demo", limit=30)
             equal((r.code, r.out), (0, b""), r.err)
-            check("no shard was this worker's: the others of app read them" in r.err, r.err)
+            check("this worker had no shard: other workers of app read them" in r.err, r.err)
             r = box.tail("-G", "app", "--until", "0s", *QUICK, "demo", limit=30)
             equal((r.code, r.out), (0, b""), r.err)
-            check("no shard was this worker's: the others of app read them" in r.err, r.err)
+            check("this worker had no shard: other workers of app read them" in r.err, r.err)
         finally:
             end(first)
 
@@ -217,10 +217,10 @@ def a_parked_shard_is_no_tip():
         box.dynamodb("UpdateItem", TableName="sloop", Key={"app": row["app"], "row": row["row"]}, UpdateExpression="SET park = :p",
                      ExpressionAttributeValues={":p": {"S": "somebody"}})
         r = box.tail("-G", "app", "-e", *QUICK, "demo", limit=30)
-        equal((r.code, r.err), (1, "stream-tail: not everything was read: shardId-000000000000 is parked, and nobody reads it "
+        equal((r.code, r.err), (1, "stream-tail: not everything was read: shardId-000000000000 is parked: no worker reads it "
                                    "until --release\n"))
         r = box.tail("-G", "app", "--until", "0s", *QUICK, "demo", limit=30)
-        equal((r.code, r.err), (1, "stream-tail: not everything was read: shardId-000000000000 is parked, and nobody reads it "
+        equal((r.code, r.err), (1, "stream-tail: not everything was read: shardId-000000000000 is parked: no worker reads it "
                                    "until --release\n"))
         r = box.tail("-G", "app", "--timeout", "1", *QUICK, "demo", limit=30)
         equal(r.code, 0, r.err)
@@ -315,7 +315,7 @@ def rows_of_a_stream_that_was_made_again_are_said_to_be_the_old_ones():
 
 @test
 def a_worker_whose_stream_is_made_again_names_the_command_that_goes_on():
-    for schema, words in (("sloop", "Start anew to read it (ENOSTREAM); the same command does, and begins as -o says"),
+    for schema, words in (("sloop", "Start again to read it (ENOSTREAM); run the same command again: it starts where -o says"),
                           ("kcl", "first stream-tail -G app -X schema=kcl --reset all --to oldest -o oldest demo, for its rows")):
         with Box(1, *NO_LIMITS) as box:
             box.put(5)
@@ -325,7 +325,7 @@ def a_worker_whose_stream_is_made_again_names_the_command_that_goes_on():
                 make_again(box, "demo", 1)
                 equal(p.wait(60), 1)
                 said = p.stderr.read().decode()
-                check("was deleted and made again" in said and words in said, said)
+                check("was deleted and created again" in said and words in said, said)
             finally:
                 end(p)
 
@@ -333,8 +333,8 @@ def a_worker_whose_stream_is_made_again_names_the_command_that_goes_on():
 @test
 def a_reader_without_leases_ends_too_when_its_stream_is_made_again():
     with tempfile.TemporaryDirectory() as folder:
-        for args, words in (((), "Start anew to read it (ENOSTREAM)\n"), (("--order", "shard"), "Start anew to read it (ENOSTREAM)\n"),
-                            (("--save", folder + "/place"), f"(ENOSTREAM); first remove {folder}/place\n")):
+        for args, words in (((), "Start again to read it (ENOSTREAM)\n"), (("--order", "shard"), "Start again to read it (ENOSTREAM)\n"),
+                            (("--save", folder + "/place"), f"(ENOSTREAM); first delete {folder}/place\n")):
             with Box(1, *NO_LIMITS) as box:
                 box.make_stream("made", 2)
                 box.put(20, "made")
@@ -346,7 +346,7 @@ def a_reader_without_leases_ends_too_when_its_stream_is_made_again():
                     box.put(10, "made", start=100)
                     equal(p.wait(30), 1, args)
                     said = p.stderr.read().decode()
-                    check("was deleted and made again" in said and said.endswith(words), args, said)
+                    check("was deleted and created again" in said and said.endswith(words), args, said)
                 finally:
                     end(p)
                 if args and args[0] == "--save":  # and what it kept is said to be the old one's
@@ -380,7 +380,7 @@ def a_killed_worker_is_not_said_to_work():
                 args = ("-G", "v-" + schema, "-X", "schema=" + schema, "-X", "lease_ms=3000")
                 shards, named, last = table(box, *args)
                 equal([w["state"] for w in named], ["owns"], schema)
-                check("1 worker, 1 named by leases alone: no row says whether it lives" in last, schema, last)
+                check("1 worker, 1 known only from leases: no row says whether it is alive" in last, schema, last)
                 p.kill()
                 watch = box.start(*args, "--watch=1", "demo")
                 try:
@@ -399,7 +399,7 @@ def a_killed_worker_is_not_said_to_work():
                 wait_until(lambda: states() == want, 5 if over else 0.5, f"{schema}: {want}")
                 r = box.tail(*args, "--explain", "0", "demo")
                 first = lines(r.out)[0]
-                check(("has let its lease run out" if over else "one look can't tell") in first, schema, first)
+                check(("let its lease expire" if over else "can't be seen in one reading") in first, schema, first)
         finally:
             for p in workers.values():
                 end(p)
@@ -424,7 +424,7 @@ def a_row_that_tells_no_beginning_is_not_said_to_begin_at_the_latest():
         out = box.tail(*args, "--leases", "demo").out
         check(b"as -o says" in out and b"latest" not in out, out)
         r = box.tail(*args, "--explain", "0", "demo")
-        check(b"position: not told by the row: where -o of the worker that takes it says" in r.out, r.out)
+        check(b"position: not in the row: where -o of the worker that takes it says" in r.out, r.out)
 
 
 @test
@@ -443,7 +443,7 @@ def a_table_that_refuses_is_told_of_at_once_and_once():
                     check(time.monotonic() - begun < 2.5, what, time.monotonic() - begun)
                     equal(command.wait(20), 1, what)
                     said = command.stderr.read().decode()
-                    check("has not given its rows in 4 s" in said and "; the last error: Query on table" in said, what, said)
+                    check("has not returned its rows in 4 s" in said and "; the last error: Query on table" in said, what, said)
                 finally:
                     end(command)
             said = read_until(p.stderr.fileno(), lambda text: b"the lease table throttles" in text).decode()
@@ -496,8 +496,8 @@ def a_command_that_waits_for_an_owner_to_show_that_it_lives_says_so():
                         waited, said = time.monotonic() - begun > 2.5, command.stderr.read().decode()
                     finally:
                         end(command)
-                    more = "; --force would not" if what[0] == "--reset" else ""
-                    line = f"stream-tail: waits for as long as a lease lasts, to see whether {shards[0]['owner']} lives{more}\n"
+                    more = "; --force does not wait" if what[0] == "--reset" else ""
+                    line = f"stream-tail: waiting up to one lease period to see whether {shards[0]['owner']} is alive{more}\n"
                     equal(said, line if waited else "", schema, what)
                     equal(waited, what[0] == "--release", schema, what)  # then it is nobody's
             finally:
@@ -533,12 +533,12 @@ def a_change_that_is_cut_off_says_how_much_of_it_is_done():
                 box.admin("/_sandbox/faults", method="DELETE")
                 err = err.decode()
                 equal(p.returncode, 1, err)
-                m = re.search(r": (\d) of 8 leases are set, and (\d) more may be; the same command carries on$", err)
+                m = re.search(r": (\d) of 8 leases are set, and (\d) more may be; run the same command again to continue$", err)
                 check(m, schema, to, err)
                 now = positions(box, *args)
                 changed = {shard for shard in before if before[shard] != now[shard]}
                 told = {line.split(":")[0] for line in lines(out) if ": set to " in line}
-                maybe = {line.split(":")[0] for line in lines(out) if ": changed or not" in line}
+                maybe = {line.split(":")[0] for line in lines(out) if ": not known whether it was changed" in line}
                 equal((len(told), len(maybe)), (int(m[1]), int(m[2])), out, err)
                 check(told and told <= changed <= told | maybe, told, changed, maybe)
                 r = box.tail(*reset, to)
@@ -561,8 +561,8 @@ def a_copy_that_is_cut_off_says_how_much_of_it_is_written():
         r = box.tail(*copy, "--timeout", "3")
         box.admin("/_sandbox/faults", method="DELETE")
         equal(r.code, 1, r.err)
-        equal(lines(r.out)[-1], "3 of 8 copied before it ended; more may be: the same command carries on")
-        equal(r.err, "stream-tail: the tables have not answered in 3 s: some of it may be written; the same command carries on\n")
+        equal(lines(r.out)[-1], "3 of 8 copied before it ended; more may be: run the same command again to continue")
+        equal(r.err, "stream-tail: the tables have not answered in 3 s: some of it may be written; run the same command again to continue\n")
         equal(len(positions(box, "-G", "to")), 3)
         r = box.tail(*copy)
         equal((r.code, lines(r.out)[-1]), (0, "5 copied, 3 were there already"), r.err)
@@ -601,7 +601,7 @@ def two_streams_under_one_name_of_the_kcl_are_told_when_their_leases_meet():
                 equal(error.code, 503, why)
                 check(re.search(r"old: the service refused the position of shardId-0+[01] \d s ago: --explain says more", why), why)
             check("the service refuses to read from" in said and "-X schema=kcl --reset " in said and
-                  " --to oldest -o oldest old sets it anew, unless two streams share that name: then rename one" in said, said)
+                  " --to oldest -o oldest old sets a new position; if two streams share this application name, rename one" in said, said)
         finally:
             for p in workers:
                 end(p)

@@ -1407,7 +1407,7 @@ def _(p):
     return keeps(p, p.path("place"), wrap=("unshare", "-m", "sh", "-c", 'mount --bind place place && exec "$0" "$@"'))
 
 
-@row("--save FILE", "that is mounted by itself, and was removed since", "warning", "DIR/place", "ends with this mount", status=0,
+@row("--save FILE", "that is mounted by itself, and was removed since", "warning", "DIR/place", "is lost with this mount", status=0,
      root=True)
 def _(p):
     p.file("place", "")

@@ -117,7 +117,7 @@ def two_workers_share_and_none_repeats_what_the_other_read():
             check(all(r["worker"].startswith(name + ".") and r["epoch"] >= 1 for r in fleet.workers[name].records()))
         said = fleet.workers["one"].leave()
         equal(fleet.workers["one"].process.returncode, 0, said)
-        check("stopped; whoever reads these shards next for app goes on from here" in said, said)
+        check("stopped; the next worker of app that reads these shards continues from here" in said, said)
         check("lease taken, epoch" in said and "is registered" in said and "has left" in said, said)
         fleet.wait_held(two=4)
         put += box.put(100, start=400)
@@ -266,7 +266,7 @@ def an_evicted_worker_prints_no_record_that_it_has_not_begun():
             got += p.stdout.read()
             equal(p.wait(14), 0)
             said = p.stderr.read().decode()
-            check("taken for dead" in said, said)
+            check("considered dead" in said, said)
             # The rest of the record that was begun comes, so that lines stay whole; of its old leases nothing else does.
             rest = got[mark:].partition(b"\n")[2].splitlines()
             equal([r for r in map(json.loads, rest) if r["worker"] == json.loads(got.partition(b"\n")[0])["worker"]], [])
@@ -318,7 +318,7 @@ def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
                 if not SANITIZED:
                     check(mb < limit_mb, mb)
                 said = p.stderr.read().decode()
-                check("can't prove" not in said and "taken for dead" not in said, said)
+                check("can't renew" not in said and "considered dead" not in said, said)
                 equal(said.count("lease taken, epoch 1"), 1, said)
                 equal("more than 16777216 bytes; see -X decoded_bytes_max" in said, not args, said)
             finally:
@@ -613,7 +613,7 @@ def a_position_has_one_form_and_the_service_is_asked_for_it():
         equal((r.code, r.out.count(b"\n")), (0, 10), r.err)
         r = box.tail("-o", f"{shard}:1", "-e", "demo")
         equal((r.code, r.out), (1, b""), r.err)
-        check("EPOSITION" in r.err and "begin elsewhere (-o" in r.err, r.err)
+        check("EPOSITION" in r.err and "start elsewhere (-o" in r.err, r.err)
         place = os.path.join(fleet.folder.name, "place")
         token = {"stream_arn": "arn:aws:kinesis:us-east-1:000000000000:stream/demo", "active": [shard], "shards": [
             {"shard_id": shard, "iterator_type": "after_sequence", "sequence_number": "0000" + seq}]}
@@ -689,8 +689,8 @@ def where_rows_tell_no_beginning_the_workers_o_says_it():
         put = box.put(50)
         fleet.wait_records(put)
         fleet.workers["one"].leave()
-        why = ("not changed: rows of this layout can't say that position; where a shard begins is -o, the same here and of each "
-               "worker")
+        why = ("not changed: rows of this layout can't store that position; -o says where a shard starts: give the same -o "
+               "here and to each worker")
         for what in (("oldest",), ("latest", "-o", "oldest")):
             r = fleet.command("--reset", "all", "--to", *what)
             equal((r.code, r.out.decode()), (1, "".join(f"shardId-00000000000{i}: {why}\n" for i in (0, 1))), r.err)
@@ -843,7 +843,7 @@ def a_watch_outlives_what_something_else_answers():
         try:
             read_until(p.stdout.fileno(), lambda got: got.count(b" demo for app\n") >= 2)
             box.admin("/_sandbox/faults", "* * * html\n")
-            said = read_until(p.stderr.fileno(), lambda got: got.count(b"is this an endpoint") >= 2)
+            said = read_until(p.stderr.fileno(), lambda got: got.count(b"is the endpoint (-b") >= 2)
             check(p.poll() is None, said)
             box.admin("/_sandbox/faults", method="DELETE")
             read_until(p.stdout.fileno(), lambda got: got.count(b" demo for app\n") >= 2)

@@ -130,7 +130,7 @@ def ends_once(form):
             told = sorted(m[1] for m in (re.match(rf"stream-tail: ({SHARD}): ", line) for line in r.told()) if m)
             equal(told, [f"shardId-{i:012}" for i in range(4)], r.told())
             equal([line for line in r.told() if "--fail-on-loss" in line],
-                  ["stream-tail: 4 losses of records; --fail-on-loss ends here"], r.told())
+                  ["stream-tail: records were lost (4 times); stopping because of --fail-on-loss"], r.told())
         with Reader(box, *args, "--fail-on-loss") as r:  # goes on behind what was told
             r.wait(40)
             equal(sorted(r.printed()), sorted(f"kept{i}" for i in range(40)))

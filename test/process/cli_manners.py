@@ -94,7 +94,7 @@ def wrong_usage_is_one_line_and_2():
     for args, part in [((), "which stream?"), (("-f", "%y", "s"), "%y at character 1"), (("-y", "s"), "unknown option -y"),
                        (("-o", "yesterday", "s"), "not a position"), (("-c", "many", "s"), '"many" is not'),
                        (("-X", "nothing=1", "s"), 'unknown setting "nothing"'), (("-X", "poll_ms=77", "s"), "poll_ms is 77"),
-                       (("-f", "%s", "-J", "s"), "does not go together")]:
+                       (("-f", "%s", "-J", "s"), "can't be combined")]:
         r = run(BIN, *args)
         equal((r.code, r.out), (2, b""), args, r.err)
         check(part in one_line(r.err), part, "not in", r.err)
@@ -185,7 +185,7 @@ def losses_are_told_and_end_it_when_asked():
     equal((r.code, r.out), (3, b""))
     loss, end = r.err.splitlines()
     check("no longer kept" in loss, r.err)
-    equal(end, "stream-tail: 1 loss of records; --fail-on-loss ends here")
+    equal(end, "stream-tail: records were lost (1 time); stopping because of --fail-on-loss")
 
 
 @test
@@ -209,7 +209,7 @@ def a_first_signal_stops_with_0():
             equal(watch.wait(), 0)
             check(watch.seconds < 1, watch.seconds)
             said = p.stderr.read().decode().splitlines()
-            equal((len(said), said[0]), (2, PREFIX + "stopped; to go on from here, put the line below into a FILE "
+            equal((len(said), said[0]), (2, PREFIX + "stopped; to continue from here, put the line below into a FILE "
                                                      "and use -o @FILE"))
             equal(json.loads(said[1])["shards"][0]["sequence_number"], "49511004")
         finally:
@@ -273,7 +273,7 @@ def a_hangup_hurries_nobody():
                 wait_until(lambda q=p, n=number: not is_pending(q, n))
         for p, numbers, code in started:
             equal(p.wait(5), code, numbers)
-            equal(b"stopped; to go on from here" in p.stderr.read(), code == 0, numbers)
+            equal(b"stopped; to continue from here" in p.stderr.read(), code == 0, numbers)
     finally:
         for p, _, _ in started:
             end(p)
@@ -293,7 +293,7 @@ def a_hangup_that_nohup_ignores_ends_nothing():
             read_until(p.stdout.fileno(), lambda got: got.count(b"\n") >= 100)  # it goes on
             p.send_signal(number)
             equal(p.wait(5), 0)
-            check(b"stopped; to go on from here" in p.stderr.read())
+            check(b"stopped; to continue from here" in p.stderr.read())
         finally:
             end(p)
 
@@ -314,12 +314,12 @@ def time_in_which_the_process_stood_is_not_counted_on_the_way_out():
                 p.send_signal(signal.SIGCONT)
                 equal(p.wait(5), 0)
                 said = p.stderr.read()
-                check(b"stopped; to go on from here" in said, story, said)
+                check(b"stopped; to continue from here" in said, story, said)
             finally:
                 end(p)
 
 
-STUCK = PREFIX + "a call of the system does not return; stopped without it\n"
+STUCK = PREFIX + "a system call does not return; exiting without waiting for it\n"
 UNREAD = {"FAKE_LEASES": 4000}  # more than a pipe holds
 
 
@@ -755,7 +755,7 @@ def interrupted_anywhere_nothing_is_lost_and_nothing_repeats():
                 equal(watch.wait(), 0)
                 check(watch.seconds < 2, watch.seconds)
                 if got:
-                    equal(p.stderr.read().decode(), PREFIX + "stopped; the same command goes on from the place kept in "
+                    equal(p.stderr.read().decode(), PREFIX + "stopped; the same command continues from the position in "
                           + path + "\n")
                     equal(place(saved(path)[0]), len(got.splitlines()))
                 r = run(BIN, "-e", "--save", path, "orders", env={"FAKE_RECORDS": 500})
@@ -857,7 +857,7 @@ def a_place_that_can_t_be_written_is_a_failure():
             os.rename(path + ".pipe", path)
             for _ in iter(lambda: p.stdout.read(1 << 12), b""):
                 pass
-            equal((p.wait(5), one_line(p.stderr.read().decode())), (1, f"--save: can't write {path}: it is no file that can be replaced"))
+            equal((p.wait(5), one_line(p.stderr.read().decode())), (1, f"--save: can't write {path}: it is not a file that can be replaced"))
         finally:
             end(p)
 
@@ -878,7 +878,7 @@ def a_place_is_one_process_s_and_nothing_else_is_touched():
             for _ in range(3):
                 r = run(BIN, "-e", "--save", path, "orders", env={"FAKE_RECORDS": 5})
                 equal((r.code, r.out), (4, b""))
-                check("another process keeps its place in " + path in one_line(r.err), r.err)
+                check("another process keeps its position in " + path in one_line(r.err), r.err)
             at = place(saved(path)[0])
             wait_until(lambda: place(saved(path)[0]) > at, what="the next writing")
             p.send_signal(signal.SIGINT)
@@ -920,7 +920,7 @@ def a_lock_that_is_cleaned_up_is_made_anew_and_two_never_go_on():
                     pass
                 equal(p.wait(5), 4)
                 equal(one_line(p.stderr.read().decode()),
-                      f"--save: another process keeps its place in {path}: our lock beside it was removed")
+                      f"--save: another process keeps its position in {path}: the lock of this one was removed")
                 other.send_signal(signal.SIGINT)
                 equal((other.wait(5), os.listdir(folder)), (0, ["place"]))
             finally:
@@ -942,8 +942,8 @@ def who_has_our_place_is_told_as_it_is():
             fcntl.flock(f, fcntl.LOCK_EX)
             kept.append(os.dup(f.fileno()))
 
-    for what, said in ((write_it, "our lock beside {} was removed, and the file was written by somebody else"),
-                       (lock_it, "another process keeps its place in {}; give each a file of its own")):
+    for what, said in ((write_it, "the lock of {} was removed, and another process wrote the file"),
+                       (lock_it, "another process keeps its position in {}; give each process its own file")):
         with tempfile.TemporaryDirectory() as folder:
             kept, path = [], os.path.join(folder, "place")
             p = start("--save", path, "orders", env={"FAKE_RECORDS": 100000, "FAKE_BATCH": 1, "FAKE_SLOW_MS": 20})
@@ -992,7 +992,7 @@ def a_place_that_another_has_taken_is_never_written_again():
                     pass
                 equal(p.wait(5), 4)
                 equal(one_line((said + p.stderr.read()).decode()),
-                      f"--save: another process keeps its place in {path}: our lock beside it was removed")
+                      f"--save: another process keeps its position in {path}: the lock of this one was removed")
                 with open(path, "rb") as f:
                     equal(f.read(), before)
             finally:
@@ -1017,7 +1017,7 @@ def one_that_has_lost_its_place_does_not_say_that_it_goes_on_from_there():
             said = read_until(p.stderr.fileno(), lambda got: got.endswith(b"\n"))
             p.send_signal(signal.SIGINT)
             equal(p.wait(5), 4)
-            check("our lock beside it was removed" in one_line((said + p.stderr.read()).decode()))
+            check("the lock of this one was removed" in one_line((said + p.stderr.read()).decode()))
         finally:
             end(p)
             if other:
@@ -1176,7 +1176,7 @@ def metrics_are_told_and_never_disturb():
     with tempfile.NamedTemporaryFile() as log:
         r = run(BIN, "-c5", "--metrics", "127.0.0.1:0", "-X", "cloudwatch_ms=5000", "a", "b", "c",
                 env={"FAKE_RECORDS": 5, "FAKE_LOG": log.name})
-        idle = PREFIX + "-X cloudwatch_ms has no effect here: nothing goes to CloudWatch\n"
+        idle = PREFIX + "-X cloudwatch_ms has no effect here: no metrics go to CloudWatch\n"
         equal((r.code, r.err), (0, idle + PREFIX + "metrics at http://127.0.0.1:0/metrics\n"))
         said = [line for line in noted(log.name) if line[0].startswith("metrics")]
         equal(said, [["metrics", "0", "5000"], ["metrics-add", "1", "0"], ["metrics-add", "1", "0"]])
@@ -1332,7 +1332,7 @@ def a_leased_tail_takes_longer_to_leave_but_not_for_ever():
         equal(p.poll(), None)  # a plain tail would have given up
         equal(watch.wait(12), 0)
         check(watch.seconds < 12, watch.seconds)
-        check("before the leases were given up" in p.stderr.read().decode())
+        check("before the leases were released" in p.stderr.read().decode())
     finally:
         end(p)
 
@@ -1366,8 +1366,8 @@ def commands_about_leases_say_what_was_done():
                        (("--reset", "1", "--to", "49.3", "--force"), "force 4 49 shardId-000000000001"),
                        (("--reset", "000001", "--to", "s@5m"), "3 - shardId-000000000001")]:
         r = run(BIN, *args, "-G", "app", "orders")
-        says = ": was so already\n" if not want.startswith("explain") else \
-            " has no lease yet: the next worker that lists the stream makes it\nstream: lists it as open\n"
+        says = ": no change was needed\n" if not want.startswith("explain") else \
+            " has no lease yet: the next worker that lists the stream creates it\nstream: lists it as open\n"
         equal((r.code, r.out.decode(), r.err), (0, want + says, ""), args)
     r = run(BIN, "--explain", "d-00000000000", "-G", "app", "orders", env={"FAKE_LEASES": 12})
     equal((r.code, r.out.split(b" has no lease")[0]), (0, b"explain d-00000000000"))
@@ -1480,7 +1480,7 @@ def what_stays_undecoded_is_told_from_time_to_time():
 def the_shard_of_a_key_is_found_or_said_why_not():
     r = run(BIN, "-p", "key:x", "orders", env={"FAKE_RECORDS": 5})  # its ranges are 0 to 10
     equal((r.code, r.out), (1, b""))
-    check("no shard has a range of hash keys with that key in it" in one_line(r.err), r.err)
+    check("no shard has this key in its hash-key range" in one_line(r.err), r.err)
     r = run(BIN, "-p", "key:x", "orders", env={"FAKE_ERROR": "-5002:fatal"})
     equal((r.code, r.out), (1, b""))
     check("ListShards: 400" in one_line(r.err), r.err)

@@ -22,7 +22,7 @@ TABLES = {"sloop": "sloop", "kcl": "app", "kcl+": "app"}
 
 GO = "vmware-go-kcl"
 KEYS = {"sloop": "row", "kcl": "leaseKey", "kcl+": "leaseKey", GO: "ShardID", "motorway": "shard_id", "kcl-rb": "shard_id"}
-WHOLE = (GO, "motorway", "kcl-rb")  # they know no place inside an aggregate
+WHOLE = (GO, "motorway", "kcl-rb")  # they have no positions inside an aggregate
 
 
 class Form:
@@ -292,7 +292,7 @@ def a_worker_without_a_lease_counts_too():
                                               UpdateExpression="SET pos = :p REMOVE #o", ExpressionAttributeNames={"#o": "owner"},
                                               ExpressionAttributeValues={":p": {"S": row["pos"]}})
             r = source.migrate(target, "--write")
-            equal((r.code, "alive" in r.err or "in the way" in r.err + r.out.decode()), (4 if "alive" in r.err else 1, True), r.err)
+            equal((r.code, "alive" in r.err or "conflict" in r.err + r.out.decode()), (4 if "alive" in r.err else 1, True), r.err)
         finally:
             for worker in workers:
                 worker.kill()
@@ -320,12 +320,12 @@ def what_is_in_the_way_in_the_target():
 
         lease = {"leaseKey": {"S": first}, "leaseCounter": {"N": "3"}, "checkpoint": {"S": "TRIM_HORIZON"},
                  "checkpointSubSequenceNumber": {"N": "0"}, "ownerSwitchesSinceCheckpoint": {"N": "0"}}
-        refused(source, target("other-place", **lease), ("shardId-000000000000: in the way: the source has after", "has oldest", "1 rows"))
-        refused(source, target("other-shard", **{**lease, "leaseKey": {"S": "shardId-000000000077"}}), ("shardId-000000000077: in the way", "(oldest)"))
-        refused(source, target("wrong-type", **{**lease, "checkpoint": {"N": "12"}}), ("makes no sense", "its checkpoint can't be understood"))
-        refused(source, target("no-number", **{**lease, "leaseCounter": {"S": "x"}}), ("makes no sense", "leaseCounter"))
-        refused(source, target("foreign", **{"leaseKey": {"S": "invoice-7"}, "total": {"N": "12"}}), ("invoice-7: in the way", "nothing that its schema has"))
-        refused(source, target("other-streams", **{**lease, "leaseKey": {"S": "000000000000:else:17:" + first}}), ("in the way",))
+        refused(source, target("other-place", **lease), ("shardId-000000000000: conflict: the source has after", "has oldest", "1 rows"))
+        refused(source, target("other-shard", **{**lease, "leaseKey": {"S": "shardId-000000000077"}}), ("shardId-000000000077: conflict", "(oldest)"))
+        refused(source, target("wrong-type", **{**lease, "checkpoint": {"N": "12"}}), ("is invalid", "its checkpoint can't be understood"))
+        refused(source, target("no-number", **{**lease, "leaseCounter": {"S": "x"}}), ("is invalid", "leaseCounter"))
+        refused(source, target("foreign", **{"leaseKey": {"S": "invoice-7"}, "total": {"N": "12"}}), ("invoice-7: conflict", "does not belong to its schema"))
+        refused(source, target("other-streams", **{**lease, "leaseKey": {"S": "000000000000:else:17:" + first}}), ("conflict",))
         def version(word):
             return {"leaseKey": {"S": "Migration3.0"}, "entityType": {"S": "COORDINATOR_STATE"}, "cv": {"S": word}}
 
@@ -374,25 +374,25 @@ def what_is_in_the_way_in_the_source():
                                   ({"epoch": {"S": "two"}}, "its epoch is no number")):
             row(**attributes)
             for to in (target, Form(box, "token", folder)):
-                refused(source, to, (f"{shard}", words, "in the way"))
+                refused(source, to, (f"{shard}", words, "conflict"))
             row(pos={"S": first["pos"]}, epoch={"N": first["epoch"]})
         row(park={"S": "someone"})
-        refused(source, target, (f"{shard}: in the way: it is parked", "--release"))
+        refused(source, target, (f"{shard}: conflict: it is parked", "--release"))
         dynamodb.update_item(TableName="sloop", Key={"app": {"S": "source"}, "row": {"S": first["row"]}}, UpdateExpression="REMOVE park")
         # A position that the layout has no word for: at a record, which an operator can set.
         seq = next(p[1] for p in put if p[0] == shard)
         r = box.tail("--reset", shard, "--to", seq, "-G", "source", *QUICK, "demo")
         equal(r.code, 0, r.err)
-        refused(source, target, (f"{shard}: in the way: rows of the target can't say \"at {seq}\"",))
+        refused(source, target, (f"{shard}: conflict: rows of the target can't store \"at {seq}\"",))
         wrote(source.migrate(Form(box, "sloop", folder, "second"), "--write"), 2)
         # A time: rows of the KCL tell none.
         r = box.tail("--reset", "all", "--to", "s@1767225600", "-G", "source", *QUICK, "demo")
         equal(r.code, 0, r.err)
-        refused(source, target, ("time:1767225600000", "do not tell: say so by -o"))
+        refused(source, target, ("time:1767225600000", "can't store; give that as -o"))
         refused(source, target, ("time:1767225600000",), "-o", "s@1767225601")
         wrote(source.migrate(target, "--write", "-o", "s@1767225600"), 2)
         equal({r["checkpoint"] for r in target.rows().values()}, {"AT_TIMESTAMP"})
-        refused(target, Form(box, "sloop", folder, "third"), ("a time that the source does not tell", "-o s@TIME"))
+        refused(target, Form(box, "sloop", folder, "third"), ("a time that the source does not store", "-o s@TIME"))
         third = Form(box, "sloop", folder, "third")
         wrote(target.migrate(third, "--write", "-o", "s@1767225600"), 2)
         equal({r["pos"] for r in third.rows().values()}, {"0:time:1767225600000"})
@@ -409,13 +409,13 @@ def a_layout_without_places_inside_aggregates():
         fill(box, 20)
         source, target = Form(box, "sloop", folder, "source"), Form(box, GO, folder, "target")
         source.read(6)  # the fourth record is an aggregate
-        refused(source, target, ("sub 2", "they know no place inside an aggregate"))
-        refused(source, target, ("sub 2", "no place inside"), "-X", "aggregates=keep")
+        refused(source, target, ("sub 2", "they have no positions inside an aggregate"))
+        refused(source, target, ("sub 2", "no positions inside"), "-X", "aggregates=keep")
         source.read(14)
-        refused(source, target, "-X aggregates=keep says that there is none")
+        refused(source, target, "-X aggregates=keep says that there are no aggregates")
         r = box.tail("--reset", "all", "--to", "oldest", "-G", "source", *QUICK, "demo")
         equal(r.code, 0, r.err)
-        refused(source, target, 'begins at "oldest", which rows of the target do not tell')
+        refused(source, target, 'starts at "oldest", which rows of the target can\'t store')
         wrote(source.migrate(target, "--write", "-o", "oldest"), 1)
 
 
@@ -557,9 +557,9 @@ def one_that_was_cut_off_is_carried_on():
 @test
 def command_lines():
     with Box(1) as box:
-        for argv, words in ((("sloop:a", "demo"), "a word is missing"), (("sloop:a", "kcl:abc", "demo", "more"), "a word too many"),
-                            (("sloop", "kcl:abc", "demo"), "is no place"), ((":a", "kcl:abc", "demo"), "is no place"),
-                            (("sloop:", "kcl:abc", "demo"), "is no place"), (("sloop:a@", "kcl:abc", "demo"), "names no store"),
+        for argv, words in ((("sloop:a", "demo"), "an argument is missing"), (("sloop:a", "kcl:abc", "demo", "more"), "one argument too many"),
+                            (("sloop", "kcl:abc", "demo"), "is not a place"), ((":a", "kcl:abc", "demo"), "is not a place"),
+                            (("sloop:", "kcl:abc", "demo"), "is not a place"), (("sloop:a@", "kcl:abc", "demo"), "names no store"),
                             (("sloop:a@memory", "kcl:abc", "demo"), "memory of another process"), (("+:a", "kcl:abc", "demo"), "names no schema"),
                             (("token:a", "token:b", "demo"), "both are tokens"), (("tape:a", "kcl:abc", "demo"), "tape is not one of"),
                             (("sloop:a", "kcl:ab", "demo"), "can't be the name of a table"), (("sloop:a@tape:1", "kcl:abc", "demo"), "is none of dynamodb")):

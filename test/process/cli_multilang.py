@@ -357,7 +357,7 @@ def a_child_has_no_descriptor_of_the_daemon():
 
 @test
 def a_child_that_dies_is_started_again():
-    trouble("die", "the child is gone: it ended with status 7 and had not answered processRecords")
+    trouble("die", "the child is gone: it ended with status 7 without having answered processRecords")
 
 
 @test
@@ -383,7 +383,7 @@ def a_child_that_hangs_is_told_of_and_not_killed_unless_that_is_asked_for():
                     ("--metrics", "127.0.0.1:0", "-X", "unready_ms=3000")) as d:
             d.until(lambda: "metrics" in d.said() and is_ready(d)[0] == 200, 30, "ready")
             said = re.compile(r"(shardId-0+[01]): the child has not answered processRecords for (\d+) s \((\d+) of its records "
-                              r"wait; it is waited for without end, as timeoutInSeconds is not set\)")
+                              r"wait; it is waited for without limit, because timeoutInSeconds is not set\)")
             d.until(lambda: len(said.findall(d.said())) >= 2, 30, "a second line")
             lines = said.findall(d.said())
             equal(len({shard for shard, _, _ in lines}), 1, lines)
@@ -472,8 +472,8 @@ def a_child_that_ignores_the_end_of_its_input_and_sigterm_is_killed():
         with Daemon(box, "stay") as d:
             d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
             equal(d.stop(), 0, d.said())
-            check("the child stays though its input has ended: SIGTERM" in d.said(), d.said())
-            check("the child ignores SIGTERM: SIGKILL" in d.said(), d.said())
+            check("the child does not exit after its input was closed; sending SIGTERM" in d.said(), d.said())
+            check("the child ignores SIGTERM; sending SIGKILL" in d.said(), d.said())
         checkpoint = rows(box)["shardId-000000000000"]
         check(checkpoint["checkpoint"]["S"].isdigit() and "leaseOwner" not in checkpoint, checkpoint)
 
@@ -575,8 +575,8 @@ def a_flood_of_junk_is_logged_and_passed_over():
         put(box, 0, 50)
         with Daemon(box, "flood") as d:
             d.until(lambda: set(d.payloads()) >= everything(50), 30, "the records")
-            check("a line of the child's output that is no message: not JSON at all" in d.said(), "no word of junk")
-            check("too long and left out" in d.said(), "no word of a long line")
+            check("a line of the child's output that is not a message: not JSON at all" in d.said(), "no word of junk")
+            check("too long and was skipped" in d.said(), "no word of a long line")
             check("stderr: last words" in d.said(), "no word of standard error")
             equal(d.stop(), 0, d.said())
 
@@ -617,8 +617,8 @@ def lines_that_found_no_room_are_counted():
         read_until(r, lambda got: b"the child is gone" in got)
         fill(w)
         time.sleep(2)
-        got = read_until(r, lambda got: b"standard error had no room\n" in got)
-        check(re.search(rb"stream-tail: \d+ lines? (is|are) left out here: ", got), got[-500:])
+        got = read_until(r, lambda got: b"standard error was full\n" in got)
+        check(re.search(rb"stream-tail: \d+ lines? (is|are) skipped here: ", got), got[-500:])
         equal(d.stop(), 0)
     os.close(r)
     os.close(w)
@@ -630,8 +630,8 @@ def junk_without_end_is_told_in_few_lines():
         put(box, 0, 50)
         with Daemon(box, words=["--metrics", "127.0.0.1:0"], more=["executableName = yes", "timeoutInSeconds = 3"]) as d:
             d.until(lambda: d.said().count("the child is killed: it did not answer") >= 2, 20, "the end of their patience")
-            check("a line of the child's output that is no message: y\n" in d.said(), d.said()[:500])
-            d.until(lambda: re.search(r"that is no message \(and \d+ more like it\)\n", d.said()), 10, "how many there were")
+            check("a line of the child's output that is not a message: y\n" in d.said(), d.said()[:500])
+            d.until(lambda: re.search(r"that is not a message \(and \d+ more like it\)\n", d.said()), 10, "how many there were")
             check(len(d.said()) < 10000, len(d.said()), d.said()[:500])
             url = re.search(r"metrics at (http://\S+)", d.said()).group(1)
             check(SANITIZED or longest_hold(url) < 0.3, longest_hold(url))

@@ -287,7 +287,7 @@ def an_interrupted_demo_proves_nothing():
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=5)
         equal(p.returncode, 1)
-        check(b"NOT proven" in out and b"nothing was proven" in err, out[-300:], err)
+        check(b"FAILED" in out and b"nothing was checked" in err, out[-300:], err)
     finally:
         end(p)
 
@@ -300,7 +300,7 @@ def a_demo_that_nobody_reads_ends_and_asks_for_no_report():
         read_some(p.stdout.fileno())
         p.stdout.close()
         equal(p.wait(10), 1)
-        equal(p.stderr.read(), b"stream-tail: interrupted before the end: nothing was proven\n")
+        equal(p.stderr.read(), b"stream-tail: interrupted before the end: nothing was checked\n")
     finally:
         end(p)
 
@@ -361,7 +361,7 @@ def a_bench_of_an_empty_stream_fails_when_the_time_is_over():
         r = box.tail("--bench=1", "demo")
         check(time.monotonic() - begun >= 1, "the stream was not read for a second")
         equal((r.code, r.err.count("\n")), (1, 1), r.err)
-        check("no record came" in r.err, r.err)
+        check("no record arrived" in r.err, r.err)
 
 
 @test
@@ -862,7 +862,7 @@ def a_key_is_looked_for_on_all_shards_where_keys_do_not_decide():
         equal(sum(r["key"] is None for r in lines), 13)
         r = box.tail("-o", "oldest", "-e", "-p", "key:k", "auto")
         equal((r.code, sorted(r.out.splitlines()), len(told(r.err))), (0, want, 1), r.err)
-        check("AUTO: keys do not decide on shards; all 4 shards are read" in r.err, r.err)
+        check("AUTO: partition keys do not choose the shard; all 4 shards are read" in r.err, r.err)
         equal(box.tail("-o", "oldest", "-e", "-q", "-p", "key:k", "auto").err, "")
         r = box.tail("-o", "oldest", "-c", "5", "-p", "key:k", "auto")
         equal((r.code, len(r.out.splitlines())), (0, 5))
@@ -894,8 +894,8 @@ def a_key_is_read_on_its_shard_until_keys_do_not_decide_any_more():
             decide(box, arn, "AUTO")
             put_on_auto(box, 40, "other", None)
             line = p.stderr.readline().decode()
-            check("has no key" in line or "a key that does not go there" in line, line)
-            check("may be on other shards too, which are not read" in line, line)
+            check("has no key" in line or "a key of another shard" in line, line)
+            check("may be in other shards too, which are not read" in line, line)
         finally:
             end(p)
 

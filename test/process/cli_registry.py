@@ -164,7 +164,7 @@ def motos_registry():
         equal((r.code, len(r.out.splitlines())), (1, 201))
         check(f"the Glue Schema Registry does not give schema version {OTHER}: EntityNotFoundException" in r.err, r.err)
         check(f"--schema-file {OTHER}=FILE gives it" in r.err, r.err)
-        check(re.search(rf"demo shardId-\d+ \d+: glue: no schema {OTHER} \(EntityNotFoundException\); -E would go on", r.err), r.err)
+        check(re.search(rf"demo shardId-\d+ \d+: glue: no schema {OTHER} \(EntityNotFoundException\); use -E to continue after such records", r.err), r.err)
 
 
 @test
@@ -284,10 +284,10 @@ def a_registry_that_is_away_or_wrong_is_tried_so_often():
         for name, answer, said in (
                 ("500", lambda of: (500, {"__type": "InternalServiceException", "Message": "no"}), "InternalServiceException"),
                 ("no JSON", lambda of: (200, b"<html>"), "the answer can't be read"),
-                ("another id", lambda of: good(ORDER)(OTHER), "it is of another schema version"),
+                ("another id", lambda of: good(ORDER)(OTHER), "it is for another schema version"),
                 ("no schema", lambda of: (200, {"SchemaVersionId": of}), "it has no schema"),
                 ("huge", lambda of: (200, b'{"a":"' + b"x" * (3 << 20)), "does not give schema version"),
-                ("junk", lambda of: (200, {"SchemaVersionId": of, "DataFormat": "AVRO", "SchemaDefinition": "{"}), "the schema is no JSON"),
+                ("junk", lambda of: (200, {"SchemaVersionId": of, "DataFormat": "AVRO", "SchemaDefinition": "{"}), "the schema is not JSON"),
                 ("format", lambda of: (200, {"SchemaVersionId": of, "DataFormat": "XML", "SchemaDefinition": "{"}), "the format XML")):
             with Registry(answer) as registry:
                 r = tail(box, "-o", "oldest", "-e", "-s", "avro", "demo", env=keys(registry.url), limit=60)
@@ -322,7 +322,7 @@ def a_file_for_each_version_and_one_for_all():
             equal((r.code, r.err, r.out), (0, "", both))
         r = tail(box, "-o", "oldest", "-e", "-s", "avro", f"--schema-file={folder}/order", "demo", env=keys(registry.url))
         equal((r.code, r.out), (1, both.splitlines(True)[0]))
-        check("records of several schema versions" in r.err and "something follows its value" in r.err, r.err)
+        check("records of several schema versions" in r.err and "other bytes follow its value" in r.err, r.err)
         equal(registry.calls, [])
 
 
@@ -338,7 +338,7 @@ def protobuf_needs_a_descriptor_set():
         put(box, rows["protobuf:NONE:Zebra"], rows["protobuf:ZLIB:Apple"], rows["protobuf:NONE:Deep"])
         r = tail(box, "-o", "oldest", "-e", "-s", "protobuf", "demo", env=keys(registry.url))
         equal((r.code, r.out), (1, b""))
-        check("protobuf: its schema is of Protobuf: a --schema-file made by protoc is needed" in r.err, r.err)
+        check("protobuf: its schema is Protobuf: give a --schema-file made by protoc" in r.err, r.err)
         asked = len(registry.calls)
         for decoder, given in (("protobuf", f"{ID}={file}"), ("glue", file), ("auto", f"{file}#shop.Zebra")):
             r = tail(box, "-o", "oldest", "-e", "-s", decoder, "--schema-file", given, "demo", env=keys(registry.url))
@@ -350,7 +350,7 @@ def protobuf_needs_a_descriptor_set():
         r = tail(box, "-o", "oldest", "-e", "-s", "protobuf", "--schema-file", f"{file}#shop.Zebra", "demo", env=keys(registry.url))
         equal((r.code, r.err, r.out.splitlines()[3:]), (0, "", [b'{"id":"7"}']))
         r = tail(box, "-o", "oldest", "-e", "-s", "protobuf", "--schema-file", file, "demo", env=keys(registry.url))
-        check(r.code == 1 and "no header of Glue, and no --schema-file FILE#MESSAGE" in r.err, r.err)
+        check(r.code == 1 and "it has no Glue header; give --schema-file FILE#MESSAGE" in r.err, r.err)
         for given, why in ((f"{file}#shop.None", "has no message shop.None"), (f"{folder}/none.desc#shop.Zebra", "none.desc: No such file"),
                            (f"{file}#", "no message is named behind the #")):
             r = tail(box, "-s", "protobuf", "--schema-file", given, "demo", env=keys(registry.url))

@@ -156,7 +156,7 @@ def what_is_no_answer_about_rights_is_none():
 @test
 def its_options():
     r = run(BIN, "--try", "demo", env=environment())
-    equal((r.code, r.err), (2, "stream-tail: --try does not go together with following a stream\n"))
+    equal((r.code, r.err), (2, "stream-tail: --try can't be combined with following a stream\n"))
     for option in (("-J",), ("-b", "http://x"), ("-m", "1")):
         r = run(BIN, "--iam", *option, "demo", env=environment())
         equal(r.code, 2)

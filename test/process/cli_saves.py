@@ -156,7 +156,7 @@ def two_that_see_the_file_by_different_mounts():
             for mounts in ("mount --bind place elsewhere/place && cd elsewhere", "true"):  # from within, and from outside
                 r = p.read(mounts)
                 equal((r.code, r.out), (4, b""), r.err)
-                check("another process keeps its place" in r.err, r.err)
+                check("another process keeps its position" in r.err, r.err)
         finally:
             end(first)
 
@@ -192,7 +192,7 @@ def a_place_that_is_refused_or_not_left_stays_byte_for_byte():
                 time.sleep(1.2)  # longer than the time between two writings
                 tail.send_signal(signal.SIGINT)
                 said = tail.communicate(timeout=20)[1]
-                check("goes on from the place kept in place" in said, said)
+                check("continues from the position in place" in said, said)
             finally:
                 end(tail)
             with open(p.path("place"), "rb") as f:
@@ -273,7 +273,7 @@ def a_mount_whose_file_was_replaced_outside():
             pass
         r = run(*p.argv("cp place other && mount --bind other place && rm other", "-e", "--save", "place"), env=p.box.env,
                 cwd=p.dir)
-        check("ends with this mount" in r.err, r.err)
+        check("is lost with this mount" in r.err, r.err)
 
 
 @test

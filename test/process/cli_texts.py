@@ -168,7 +168,7 @@ def contexts_are_what_the_library_logs():
         check(word in words, word, "is logged and -d does not know it")
         equal(run(BIN, "-d", word, "-X", "dump").code, 0)
     said = run(BIN, "-d", "nothing", "s").err
-    equal(set(re.search(r"there are all, (.*)", said).group(1).split(", ")), logged)
+    equal(set(re.search(r"known are all, (.*)", said).group(1).split(", ")), logged)
 
 
 main()

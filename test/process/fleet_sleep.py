@@ -24,7 +24,7 @@ STORES = ("sqlite", "dynamodb")
 LEASE_S = 5.0
 WORKERS = 5
 SHARDS = 8
-GONE = re.compile(r"taken for dead|evicted another|\blost\b", re.I)
+GONE = re.compile(r"considered dead|evicted another worker|\blost\b", re.I)
 MOVES = re.compile(r"lease (taken|given up|lost|ended)|registered")
 
 

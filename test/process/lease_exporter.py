@@ -143,7 +143,7 @@ def failing(box):
             wait_until(lambda: exporter.page()["sloop_leases_up"] == {("app",): 1}, SECONDS, "it is up again")
             expect(get(exporter.url + "/ready")[0] == 200, "/ready")
             said = exporter.said()
-            expect(said.count("could not be read") == 1 and said.count("are read again") == 1, said)
+            expect(said.count("could not be read") == 1 and said.count("can be read again") == 1, said)
             # A shard that can't be read: the table can, and the lag is not known.
             box.faults("* GetRecords * error AccessDeniedException:400")
             wait_until(lambda: "sloop_behind_unknown_seconds" in exporter.page(), SECONDS, "it is not known")
@@ -212,9 +212,9 @@ def refused(box):
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         for code, says, more in (
                 (1, "can't listen on 127.0.0.1", ("--metrics", address)), (2, "must be ADDRESS:PORT", ("--metrics", "nowhere")),
-                (2, "--lag-over does not go together with --metrics", ("--metrics", address, "--lag-over", "1m")),
-                (2, "-J does not go together with --metrics", ("--metrics", address, "-J")),
-                (2, "--timeout does not go together with --metrics", ("--metrics", address, "--timeout", "3"))):
+                (2, "--lag-over can't be combined with --metrics", ("--metrics", address, "--lag-over", "1m")),
+                (2, "-J can't be combined with --metrics", ("--metrics", address, "-J")),
+                (2, "--timeout can't be combined with --metrics", ("--metrics", address, "--timeout", "3"))):
             done = app.ask(*more)
             expect(done[:2] == (code, "") and says in done[2] and done[2].count("\n") == 1, f"{more}: {done}")
         # A file's address is for readers.

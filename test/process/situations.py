@@ -547,7 +547,7 @@ class Stuck(Situation):
         return unready_s + 3, r"has waited \d+ s for this program to finish with records"
 
     def explains(self, now):
-        return "does not get on" if now.mark > 45 else None
+        return "makes no progress" if now.mark > 45 else None
 
 
 class Slow(Situation):
@@ -580,7 +580,7 @@ class Fault(Situation):
         return unready_s + 2, rf"has failed for \d+ s: {self.error}"
 
     def explains(self, now):
-        return "does not get on" if now.mark > 45 else None
+        return "makes no progress" if now.mark > 45 else None
 
 
 class NetworkGone(Situation):
@@ -624,7 +624,7 @@ class StreamGone(NetworkGone):
         return unready_s + 5, r"has failed for \d+ s: no answer"
 
     def explains(self, now):
-        return "does not get on" if now.mark > 45 else None
+        return "makes no progress" if now.mark > 45 else None
 
 
 class Suspended(NetworkGone):
@@ -685,7 +685,7 @@ class Paused(Situation):
         return both("paused")
 
     def explains(self, now):
-        return "does not get on" if now.mark > 45 else None
+        return "makes no progress" if now.mark > 45 else None
 
 
 class Parked(Situation):
@@ -717,10 +717,10 @@ class Parked(Situation):
         return both("parked")
 
     def unready(self, now, unready_s):
-        return 2, "is parked: nobody reads it until it is released"
+        return 2, "is parked: no worker reads it until it is released"
 
     def explains(self, now):
-        return "is parked: nobody reads it until it is released"
+        return "is parked: no worker reads it until it is released"
 
 
 class Order(Situation):
@@ -740,7 +740,7 @@ class Order(Situation):
                                rf"{SHARDS[1]} has waited \d+ s for records of {SHARDS[0]} in the order by time)")
 
     def explains(self, now):
-        return "does not get on" if now.mark > 45 else None
+        return "makes no progress" if now.mark > 45 else None
 
 
 ALL = [Stuck, Slow,

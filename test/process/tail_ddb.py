@@ -126,7 +126,7 @@ def follows_what_comes(server):
     before = len(dynamo.sequences(dynamo.read_all(streams, arn)))
     running = harness.Running(["-v", "-J", f"dynamodb:{table}"], harness.tail_environment(server.url))
     try:
-        harness.wait_until(lambda: "reading begins" in running.stderr(), 20, "reading begins")
+        harness.wait_until(lambda: "reading starts" in running.stderr(), 20, "reading starts")
 
         def one_is_told():  # the iterator is there once a change of now comes
             writer.write(1)

@@ -440,7 +440,7 @@ def it_says_push_or_poll():
                 if gauge:
                     box.faults("1 ListStreamConsumers * error AccessDeniedException:400:not you")
                     done = command("--explain", "0")
-                    expect(done.code == 0 and b"whether it is there is not known" in done.out and b"not you" in done.out, str(done))
+                    expect(done.code == 0 and b"it is not known whether it exists" in done.out and b"not you" in done.out, str(done))
             finally:
                 running.signal(signal.SIGTERM)
                 running.process.wait(20)

@@ -127,7 +127,7 @@ def stuck(box):
         expect("waiting_for_user" in {state for _, state in now["sloop_shard_state_seconds"]},
                f"{now['sloop_shard_state_seconds']}")
         expect(min(now["sloop_shard_at_tip"].values()) == 0, "at_tip")
-        wait_until(lambda: "waiting for their records to be taken for" in worker.last_of_v(), SECONDS, "-v says it")
+        wait_until(lambda: "waiting for their records to be acknowledged for" in worker.last_of_v(), SECONDS, "-v says it")
         worker.reader.start()
         wait_until(lambda: len(worker.lines) == 3000 and worker.is_well(2), SECONDS, "all is read, and it is well")
 

@@ -127,7 +127,7 @@ TEST(what_is_wrong_names_file_and_line) {
   refused("count=x\n", "1", "-c: \"x\" is not");
   refused("count\n", "1", "count needs a value: count=N");
   refused("=5\n", "1", "unknown setting \"\"");
-  refused("quiet=maybe\n", "1", "quiet: \"maybe\" is not one of yes and no");
+  refused("quiet=maybe\n", "1", "quiet: \"maybe\" is neither yes nor no");
   refused("poll_ms=fast\n", "1", "-X poll_ms: \"fast\"");
   refused("poll_ms\n", "1", "needs a value");
   refused("config=other\n", "1", "--config can't be set in a file");
@@ -143,8 +143,8 @@ TEST(what_is_wrong_names_file_and_line) {
   refused("poll_ms = 500 # half a second\n", "1", "a line of its own");
   refused("poll_ms = #\n", "1", "a line of its own");
   refused("grep = \"a\n", "1", "a quote is not closed");
-  refused("grep = \"a\" or \"b\"\n", "1", "between two ' as a whole");
-  refused("grep = 'a'b\n", "1", "between two \" as a whole");
+  refused("grep = \"a\" or \"b\"\n", "1", "the whole value between two '");
+  refused("grep = 'a'b\n", "1", "the whole value between two \"");
   refused("grep = 'a'#b\n", "1", "something follows");
   refused("--since 10m\n", "1", "without dashes");
   refused("since 10m\n", "1", "since = ...");

@@ -125,7 +125,7 @@ TEST(without_a_schema_the_id_is_named) {
 
 TEST(another_text_is_refused_by_name) {
   CHECK_INT(decode("avro", NO_SCHEMA, SLP_STR("{\"a\":1}"), MEBI), SLP_EBADDATA);
-  CHECK_STR(why, "avro: it is neither an Avro file nor behind Glue's header");
+  CHECK_STR(why, "avro: it is not an Avro file and has no Glue Schema Registry header");
   CHECK_INT(decode("glue", NO_SCHEMA, row("file:null"), MEBI), SLP_EBADDATA);
   CHECK_STR(why, "glue: it looks like avro: -s avro");
   CHECK_INT(decode("avro", NO_SCHEMA, SLP_STR("\x1f\x8b\x08 packed"), MEBI), SLP_EBADDATA);
@@ -337,9 +337,9 @@ TEST(depth_is_bounded) {
 
 TEST(schemas_that_are_none) {
   static const char *const rows[][2] = {
-      {"", "the schema is no JSON"},
-      {"{", "the schema is no JSON"},
-      {"7", "a type of the schema is no type"},
+      {"", "the schema is not JSON"},
+      {"{", "the schema is not JSON"},
+      {"7", "a type of the schema is not a type"},
       {"\"order\"", "the schema does not define order"},
       {"\"\"", "a type of the schema has an empty name"},
       {"{}", "a type of the schema has no \"type\""},
@@ -349,7 +349,7 @@ TEST(schemas_that_are_none) {
       {"{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"type\":\"int\"}]}",
        "a field has no name or no type in r"},
       {"{\"type\":\"enum\",\"name\":\"e\"}", "no symbols in the enum e"},
-      {"{\"type\":\"enum\",\"name\":\"e\",\"symbols\":[1]}", "a symbol is no string in e"},
+      {"{\"type\":\"enum\",\"name\":\"e\",\"symbols\":[1]}", "a symbol is not a string in e"},
       {"{\"type\":\"fixed\",\"name\":\"f\",\"size\":-1}", "no size in the fixed f"},
       {"{\"type\":\"array\"}", "an array or map of the schema lacks items"},
       {"{\"type\":\"map\"}", "an array or map of the schema lacks values"},
@@ -394,5 +394,5 @@ TEST(codecs_that_are_not_known_are_named) {
   CHECK(codec != NULL);
   memcpy(codec + 1, "bzip", 4);
   CHECK_INT(decode("avro", NO_SCHEMA, (slp_str){text, file.n}, MEBI), SLP_EBADDATA);
-  CHECK_STR(why, "avro: its codec is bzip; known are null, deflate, snappy, zstandard");
+  CHECK_STR(why, "avro: its codec bzip is not supported; supported are null, deflate, snappy, zstandard");
 }

@@ -171,7 +171,7 @@ TEST(a_block_of_snappy_is_not_taken_at_its_word) {
 TEST(zstd_says_what_it_lacks) {
   if (slp_decoder_by_name(SLP_STR("zstd"))->needs) return;
   CHECK_INT(unpack("zstd", SLP_STR("\x28\xb5\x2f\xfd\x21\x07\x01\x09\x00\x00x"), 1 << 20), SLP_EBADDATA);
-  CHECK_STR(why, "zstd: it was packed with a dictionary (7), which is not here");
+  CHECK_STR(why, "zstd: it was compressed with dictionary 7, which is not available");
   CHECK_INT(unpack("zstd", SLP_STR("\x28\xb5\x2f\xfd\x00\x90\x09\x00\x00x"), 1 << 20), SLP_EBADDATA);
   CHECK_STR(why, "zstd: its window is larger than 128 MiB (zstd --long)");
   CHECK_INT(unpack("zstd", SLP_STR("\x28\xb5\x2f\xfd\x00\x88\x09\x00\x00x"), 1 << 20), 0); /* 128 MiB */
@@ -223,7 +223,7 @@ TEST(auto_knows_each_by_its_first_bytes) {
     if (!known) CHECK(got_n == p->text.n && memcmp(got, p->text.p, got_n) == 0);
     CHECK_INT(unpack("auto,plain-json", p->text, 1 << 20), SLP_EBADDATA); /* it is twelve values */
     char want[100];
-    snprintf(want, sizeof want, "%s: it is damaged, cut short, or more follows it", p->decoder);
+    snprintf(want, sizeof want, "%s: the data is damaged, truncated, or followed by other bytes", p->decoder);
     if (!known) continue;
     CHECK_INT(unpack("auto", (slp_str){p->text.p, p->text.n / 2}, 1 << 20), SLP_EBADDATA);
     CHECK_STR(why, want);

@@ -135,7 +135,7 @@ TEST(messages_of_amazons_serialiser) {
       CHECK_INT(lines, 1);
     }
   CHECK_INT(decode("avro", row(rows[0].row), MEBI), SLP_EBADDATA);
-  CHECK_STR(why, "avro: its schema is of Protobuf: -s glue");
+  CHECK_STR(why, "avro: its schema is Protobuf: use -s glue");
   end();
 }
 
@@ -163,7 +163,7 @@ TEST(numbers_are_of_one_file_and_count_entries_of_maps) {
   CHECK_INT(decode("glue", TEXT(GLUE "\0"), MEBI), 0);
   CHECK_STR(got, "{}");
   CHECK_INT(decode("glue", TEXT(GLUE "\x05"), MEBI), SLP_EBADDATA);
-  CHECK_STR(why, "glue: the --schema-file has no message of its number");
+  CHECK_STR(why, "glue: the --schema-file has no message with its number");
   CHECK_INT(decode("glue", TEXT(GLUE), MEBI), SLP_EBADDATA);
   CHECK_INT(decode("glue", TEXT(GLUE "\x80"), MEBI), SLP_EBADDATA);
   end();
@@ -176,10 +176,10 @@ TEST(numbers_are_of_one_file_and_count_entries_of_maps) {
 TEST(what_is_not_named_is_refused_with_the_remedy) {
   begin("set:shop", NULL);
   CHECK_INT(decode("protobuf", TEXT("\x08\x01"), MEBI), SLP_EBADDATA);
-  CHECK_STR(why, "protobuf: no header of Glue, and no --schema-file FILE#MESSAGE");
+  CHECK_STR(why, "protobuf: it has no Glue header; give --schema-file FILE#MESSAGE");
   slp_pb_schema_free(&schemas->files[0].schema.protobuf); /* as after the registry's answer */
   CHECK_INT(decode("protobuf", TEXT(GLUE "\0"), MEBI), SLP_EBADDATA);
-  CHECK_STR(why, "protobuf: its schema is of Protobuf: a --schema-file made by protoc is needed");
+  CHECK_STR(why, "protobuf: its schema is Protobuf: give a --schema-file made by protoc");
   end();
 }
 

@@ -90,5 +90,5 @@ TEST(a_name_that_nobody_has_is_told_with_all_names) {
   CHECK_INT(slp_decode_parse("base65", &c, why), SLP_EINVAL);
   for (size_t i = 0; slp_decoder_at(i); i++)
     if (!strstr(why, slp_decoder_at(i)->name)) CHECK_FAIL("%s lacks %s", why, slp_decoder_at(i)->name);
-  CHECK(strstr(why, "-s: \"base65\" is no decoder; there are ") == why);
+  CHECK(strstr(why, "-s: unknown decoder \"base65\"; known are ") == why);
 }

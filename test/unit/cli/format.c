@@ -68,7 +68,7 @@ TEST(delimiters_have_the_same_escapes) {
   CHECK_INT(slp_unescape(&b, "\\", "-K", why), SLP_EINVAL);
   CHECK_INT(slp_unescape(&b, "a\\033[1m", "-D", why), SLP_EINVAL); /* octal to others, and not here */
   CHECK(strstr(why, "-D: \"a\\033[1m\": unknown escape at character 2; known are "));
-  CHECK(strstr(why, "\\xXX, and \\0 with no digit behind it"));
+  CHECK(strstr(why, "\\xXX, and \\0 with no digit after it"));
   slp_buf_clear(&b);
   CHECK_INT(slp_unescape(&b, "\\0a\\0", "-D", why), 0);
   CHECK_MEM(b.p, b.n, "\0a\0", 3);

@@ -48,8 +48,8 @@ TEST(it_is_read) {
 TEST(it_does_not_get_on) {
   two("s1");
   PUT("l/s1", "owner=a." INCARNATION, "epoch#5", "pos=1:00242:0000000001", "ts#1767322945000", "lag#5000");
-  explains("s1", "s1 does not get on: its owner a." INCARNATION
-                 " lives, and has written no position for 100.0 s\n"
+  explains("s1", "s1 makes no progress: its owner a." INCARNATION
+                 " is alive but has stored no position for 100.0 s\n"
                  "the metrics and -v of that worker say what it waits for, or which calls fail\n"
                  "stream: lists it as open\n"
                  "position: after 42; written 100.0 s ago, 5.0 s behind then\n"
@@ -67,7 +67,7 @@ TEST(it_is_idle) { /* its row is old because nothing came */
                  "\n"
                  "stream: lists it as open\n"
                  "position: after 42; written 100.0 s ago, 5.0 s behind then\n"
-                 "behind: at its tip, as its owner told last\n"
+                 "behind: at its tip, as its owner last reported\n"
                  "epoch: 5\n" OWNER_A LEADER);
   end();
 }
@@ -109,7 +109,7 @@ TEST(its_parent_comes_first) {
   explains("s2", "s2 is not being read yet: its owner b." INCARNATION
                  " waits for parent s1\n"
                  "stream: lists it as open\n"
-                 "position: oldest; written at a time it does not tell\n"
+                 "position: oldest; written at an unknown time\n"
                  "epoch: 1\n" OWNER_B
                  "\n"
                  "parent s1: parked, position oldest\n" LEADER);
@@ -117,7 +117,7 @@ TEST(its_parent_comes_first) {
            "s3 is not being read yet: parent s2 comes first\n"
            "which waits for s1: parked, position oldest\n"
            "stream: lists it as open\n"
-           "position: oldest; written at a time it does not tell\n"
+           "position: oldest; written at an unknown time\n"
            "epoch: 1\n"
            "parent s2: owned by b." INCARNATION ", position oldest\n" LEADER);
   end();
@@ -131,17 +131,17 @@ TEST(parents_without_rows) {
   explains("s2", "s2 is not being read yet: its owner b." INCARNATION
                  " waits for parent s1\n"
                  "stream: lists it as open\n"
-                 "position: oldest; written at a time it does not tell\n"
+                 "position: oldest; written at an unknown time\n"
                  "epoch: 1\n" OWNER_B
                  "\n"
                  "parent s1: has no lease yet\n" LEADER);
   explains("s4", "s4 is being read by b." INCARNATION
                  "\n"
                  "stream: lists it as open\n"
-                 "position: oldest; written at a time it does not tell\n"
+                 "position: oldest; written at an unknown time\n"
                  "epoch: 1\n" OWNER_B
                  "\n"
-                 "parent s3: is not listed any more and has no lease\n" LEADER);
+                 "parent s3: is no longer listed and has no lease\n" LEADER);
   end();
 }
 
@@ -153,7 +153,7 @@ TEST(a_merge_waits_for_both) {
   explains("s3",
            "s3 is not being read yet: parent s2 comes first\n"
            "stream: lists it as open\n"
-           "position: oldest; written at a time it does not tell\n"
+           "position: oldest; written at an unknown time\n"
            "epoch: 1\n"
            "parent s1: read to its end\n"
            "parent s2: owned by a." INCARNATION ", position after 42\n" LEADER);
@@ -175,9 +175,9 @@ TEST(it_is_parked) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=1:00242:0000000000", "park=b." INCARNATION);
   explains("s1",
-           "s1 is parked: nobody reads it until it is released\n"
+           "s1 is parked: no worker reads it until it is released\n"
            "stream: lists it as open\n"
-           "position: at 42; written at a time it does not tell\n"
+           "position: at 42; written at an unknown time\n"
            "epoch: 5\n" LEADER);
   end();
 }
@@ -189,7 +189,7 @@ TEST(its_owner_is_dead) {
   PUT("a/a", "v#9", "set@s0,s1");
 #define REST                   \
   "stream: lists it as open\n" \
-  "position: oldest; written at a time it does not tell\nepoch: 5\n"
+  "position: oldest; written at an unknown time\nepoch: 5\n"
   explains("s1", "s1 is not being read: its owner b." INCARNATION
                  " is dead\n"
                  "it is free now, and assigned to a, which takes it in a moment\n" REST OWNER_B
@@ -206,18 +206,18 @@ TEST(its_owner_is_dead) {
   explains("s1", "s1 is not being read: its owner b." INCARNATION
                  " is dead\n"
                  "it is free now; no worker is alive; the first that starts assigns it\n" REST OWNER_B
-                 "; it left\nleader: none that lives; a." INCARNATION " led last\n");
+                 "; it left\nleader: none alive; the last one was a." INCARNATION "\n");
   PUT("lead", "-owner");
   PUT("l/s1", "owner=b.fedcba9876543210"); /* a life before */
   explains("s1",
            "s1 is not being read: its owner b.fedcba9876543210 is dead\n"
            "it is free now; no worker is alive; the first that starts assigns it\n" REST
-           "owner: b.fedcba9876543210\nleader: none; the first worker that runs becomes it\n");
+           "owner: b.fedcba9876543210\nleader: none; the first worker that runs becomes the leader\n");
   PUT("l/s1", "owner=c." INCARNATION);
   explains("s1", "s1 is not being read: its owner c." INCARNATION
                  " has no row\n"
-                 "it is free when others have missed that row for a whole lease\n" REST
-                 "owner: c." INCARNATION "\nleader: none; the first worker that runs becomes it\n");
+                 "it becomes free after other workers have not seen that row for one lease period\n" REST
+                 "owner: c." INCARNATION "\nleader: none; the first worker that runs becomes the leader\n");
   end();
 }
 
@@ -227,16 +227,16 @@ TEST(its_owner_is_silent) {
   PUT("w/b", "ts#1767323000000");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=b." INCARNATION);
   explains("s1", "s1 is not being read: its owner b." INCARNATION
-                 " was last heard 49.5 s ago\n"
-                 "it is free in 0.0 s at the latest, unless its owner is heard again\n" REST
+                 " was last heard from 49.5 s ago\n"
+                 "it is free in 0.0 s at the latest, unless its owner is heard from again\n" REST
                  "owner: b." INCARNATION "; heartbeat 7 49.5 s ago by its clock; lease 10000 ms\n" LEADER);
   CHECK(took_us >= 4500000 && took_us < 4600000);
   CHECK_INT(harmed.lists, 2);
   PUT("w/b", "lease#600000", "ts#1767322418500");
   PUT("w/a", "lease#3600000");
   explains("s1", "s1 is not being read: its owner b." INCARNATION
-                 " was last heard 14 min ago\n"
-                 "it is free in 30.5 s at the latest, unless its owner is heard again\n" REST
+                 " was last heard from 14 min ago\n"
+                 "it is free in 30.5 s at the latest, unless its owner is heard from again\n" REST
                  "owner: b." INCARNATION "; heartbeat 7 14 min ago by its clock; lease 600000 ms\n" LEADER);
   end();
   two("s1");
@@ -244,10 +244,10 @@ TEST(its_owner_is_silent) {
   PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=b." INCARNATION);
   PUT("w/a", "gone=c." INCARNATION);
   explains("s1", "s1 is not being read: its owner b." INCARNATION
-                 " was last heard 49.5 s ago\n"
+                 " was last heard from 49.5 s ago\n"
                  "no other worker is alive: it is free 10.0 s after one starts\n" REST "owner: b." INCARNATION
                  "; heartbeat 7 49.5 s ago by its clock; lease 10000 ms\n"
-                 "leader: none that lives; a." INCARNATION " led last\n");
+                 "leader: none alive; the last one was a." INCARNATION "\n");
   end();
 }
 
@@ -264,16 +264,16 @@ TEST(a_clock_that_is_wrong_is_not_death) {
 TEST(it_is_nobodys) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "avoid=b." INCARNATION);
-#define AVOID "given up for lack of progress by: b." INCARNATION ", at a time it does not tell\n"
+#define AVOID "given up for lack of progress by: b." INCARNATION ", at an unknown time\n"
   explains("s1",
-           "s1 is nobody's: the leader assigns it at its next shard sync, within about a minute\n" REST AVOID
+           "s1 has no owner: the leader assigns it at its next shard sync, within about a minute\n" REST AVOID
                LEADER);
   PUT("a/b", "v#9", "plus+s1");
-  explains("s1", "s1 is nobody's, and assigned to b, which takes it in a moment\n" REST AVOID LEADER);
+  explains("s1", "s1 has no owner; it is assigned to b, which takes it in a moment\n" REST AVOID LEADER);
   PUT("w/b", "gone=a." INCARNATION);
   PUT("lead", "-owner");
-  explains("s1", "s1 is nobody's: nobody leads now; the next leader assigns it at once\n" REST AVOID
-                 "leader: none; the first worker that runs becomes it\n");
+  explains("s1", "s1 has no owner: there is no leader now; the next leader assigns it at once\n" REST AVOID
+                 "leader: none; the first worker that runs becomes the leader\n");
   end();
 }
 
@@ -284,25 +284,26 @@ TEST(who_is_to_take_it_may_not_want_it_or_not_live) {
   PUT("a/b", "v#9", "plus+s1");
 #define GIVEN_UP(ago) "given up for lack of progress by: b." INCARNATION ", " ago " ago"
 #define ANOTHER "; for ten minutes the leader gives it to another worker if there is one\n"
-  explains("s1",
-           "s1 is nobody's, and assigned to b, which gave it up just now and tries again in 18.0 s\n" REST
-               GIVEN_UP("12.0 s") ANOTHER LEADER);
+  explains(
+      "s1",
+      "s1 has no owner; it is assigned to b, which just gave it up and tries again in 18.0 s\n" REST GIVEN_UP(
+          "12.0 s") ANOTHER LEADER);
   PUT("l/s1", "avoid_ts#1767322985000"); /* a minute ago: it is the only one, or was assigned anew */
-  explains("s1", "s1 is nobody's, and assigned to b, which takes it in a moment\n" REST GIVEN_UP("60.0 s")
+  explains("s1", "s1 has no owner; it is assigned to b, which takes it in a moment\n" REST GIVEN_UP("60.0 s")
                      ANOTHER LEADER);
   PUT("l/s1", "avoid_ts#1767315845000");
-  explains("s1", "s1 is nobody's, and assigned to b, which takes it in a moment\n" REST GIVEN_UP(
+  explains("s1", "s1 has no owner; it is assigned to b, which takes it in a moment\n" REST GIVEN_UP(
                      "2 h") "\n" LEADER);
   PUT("l/s1", "-avoid", "-avoid_ts");
   PUT("w/b", "ts#1767323018000"); /* killed 27 s before */
   explains("s1",
-           "s1 is nobody's, and assigned to b, last heard 31.5 s ago: another takes it once that one is "
-           "evicted\n" REST LEADER);
+           "s1 has no owner; it is assigned to b, last heard from 31.5 s ago: another takes it once that one "
+           "is evicted\n" REST LEADER);
   PUT("l/s1", "owner=a." INCARNATION);
   PUT("w/a", "ts#1767323052000");
   explains("s1", "s1 is being read by a." INCARNATION "\n" REST "owner: a." INCARNATION
                  " on h1; heartbeat 7 2.0 s ago by its clock; lease 10000 ms\n"
-                 "assigned to: b, which was last heard 36.0 s ago\n" LEADER);
+                 "assigned to: b, which was last heard from 36.0 s ago\n" LEADER);
   end();
 }
 
@@ -312,7 +313,7 @@ TEST(its_leader_is_silent) {
   PUT("w/a", "ts#1767300000000");
   explains("s1", "s1 is being read by b." INCARNATION "\n" REST "owner: b." INCARNATION
                  "; heartbeat 7 5.5 s ago by its clock; lease 10000 ms\nleader: a." INCARNATION
-                 ", which by its stamps is silent\n");
+                 ", whose row has not been updated lately\n");
   end();
 }
 
@@ -321,10 +322,10 @@ TEST(it_is_about_to_move) {
   PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=a." INCARNATION);
   PUT("a/b", "v#9", "set@s1");
   explains("s1", "s1 is being read by a." INCARNATION "\n" REST OWNER_A
-                 "assigned to: b, which is going to ask for it\n" LEADER);
+                 "assigned to: b, which will request it\n" LEADER);
   PUT("l/s1", "claim=b." INCARNATION, "cv#9");
-  explains("s1", "s1 is being read by a." INCARNATION "\n" REST OWNER_A "asked for by: b." INCARNATION
-                 "; its owner hands it over when its batches are back\n" LEADER);
+  explains("s1", "s1 is being read by a." INCARNATION "\n" REST OWNER_A "requested by: b." INCARNATION
+                 "; its owner hands it over when its batches are returned\n" LEADER);
   PUT("a/b", "set=damaged"); /* a plan that can't be read plans nothing */
   PUT("l/s1", "-claim");
   explains("s1", "s1 is being read by a." INCARNATION "\n" REST OWNER_A LEADER);
@@ -335,20 +336,22 @@ TEST(it_has_no_lease) {
   two("s0! s1<s0");
   PUT("l/s0", "epoch#1", "pos=9:end");
   explains("s1",
-           "s1 has no lease yet: the leader makes it at its next shard sync, within about a minute\n"
+           "s1 has no lease yet: the leader creates it at its next shard sync, within about a minute\n"
            "stream: lists it as open\n"
            "parent s0: read to its end\n" LEADER);
   PUT("lead", "-owner");
   explains("s1",
-           "s1 has no lease, and nobody leads: the next leader makes it at once\n"
+           "s1 has no lease, and there is no leader: the next leader creates it at once\n"
            "stream: lists it as open\n"
-           "parent s0: read to its end\nleader: none; the first worker that runs becomes it\n");
+           "parent s0: read to its end\n"
+           "leader: none; the first worker that runs becomes the leader\n");
   PUT("w/a", "gone=b." INCARNATION);
   PUT("w/b", "gone=a." INCARNATION);
   explains("s1",
-           "s1 has no lease, and nobody leads: the first worker that starts makes it\n"
+           "s1 has no lease, and there is no leader: the first worker that starts creates it\n"
            "stream: lists it as open\n"
-           "parent s0: read to its end\nleader: none; the first worker that runs becomes it\n");
+           "parent s0: read to its end\n"
+           "leader: none; the first worker that runs becomes the leader\n");
   end();
 }
 
@@ -360,9 +363,10 @@ TEST(it_is_not_there) {
   over();
   PUT("l/s9", "epoch#5", "pos=0:oldest");
   explains("s9",
-           "s9 is nobody's: the leader assigns it at its next shard sync, within about a minute\n"
-           "stream: does not list it any more\n"
-           "position: oldest; written at a time it does not tell\nepoch: 5\n" LEADER);
+           "s9 has no owner: the leader assigns it at its next shard sync, within about a minute\n"
+           "stream: no longer lists it\n"
+           "position: oldest; written at an unknown time\n"
+           "epoch: 5\n" LEADER);
   end();
 }
 
@@ -370,18 +374,17 @@ TEST(its_row_makes_no_sense) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=yesterday");
   explains("s1",
-           "s1 is not being read: its row makes no sense (its position can't be understood), so it is left "
-           "alone until somebody mends or deletes it\n" LEADER);
+           "s1 is not being read: its row is invalid (its position can't be understood); it is ignored until "
+           "somebody repairs or deletes it\n" LEADER);
   end();
 }
 
 TEST(there_is_a_hole) {
   two("s1 s2");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=a." INCARNATION, "range=0-99");
-  explains("s1",
-           "s1 is being read by a." INCARNATION "\n" REST OWNER_A LEADER
-           "hole: no lease covers the hash keys 100 to 340282366920938463463374607431768211455; the leader's "
-           "next shard sync makes what is missing\n");
+  explains("s1", "s1 is being read by a." INCARNATION "\n" REST OWNER_A LEADER
+                 "gap: no lease covers the hash keys 100 to 340282366920938463463374607431768211455; the "
+                 "leader's next shard sync creates the missing leases\n");
   end();
 }
 
@@ -390,19 +393,19 @@ TEST(leases_with_counters) {
   begin("s1 s2");
   PUT("s1", "leaseCounter#9", "checkpoint=42", "checkpointSubSequenceNumber#0", "leaseOwner=u1");
   explains("s1",
-           "s1 belongs to u1, which reads it as long as it moves its counter; one look can't tell\n"
+           "s1 is owned by u1; whether that worker is alive can't be seen in one reading\n"
            "stream: lists it as open\n"
-           "position: after 42; written at a time it does not tell\n"
+           "position: after 42; written at an unknown time\n"
            "counter: 9\n"
            "owner: u1\n");
   explains("s2",
-           "s2 has no lease yet: the next worker that lists the stream makes it\n"
+           "s2 has no lease yet: the next worker that lists the stream creates it\n"
            "stream: lists it as open\n");
   PUT("s1", "-leaseOwner");
   explains("s1",
-           "s1 is nobody's: whichever worker finds it next takes it\n"
+           "s1 has no owner: the next worker that sees it takes it\n"
            "stream: lists it as open\n"
-           "position: after 42; written at a time it does not tell\n"
+           "position: after 42; written at an unknown time\n"
            "counter: 9\n");
   end();
 }

@@ -17,18 +17,18 @@ static int tell(sloop_lease_event_kind_t what, const char *shard, const char *te
 
 TEST(each_has_its_line) {
   CHECK_TELLS(0, JOINED, "", "w", "worker w.1 is registered");
-  CHECK_TELLS(1, EVICTED, "", "why", "this worker was taken for dead and registers anew: why");
-  CHECK_TELLS(1, SUSPENDED, "", "s", "worker w.1 can't prove that it lives; it prints nothing until it can");
-  CHECK_TELLS(1, RESUMED, "", "s", "worker w.1 is heard again, and goes on");
+  CHECK_TELLS(1, EVICTED, "", "why", "this worker was considered dead; registering again: why");
+  CHECK_TELLS(1, SUSPENDED, "", "s", "worker w.1 can't renew its leases in time; output is paused");
+  CHECK_TELLS(1, RESUMED, "", "s", "worker w.1 has renewed its leases; output continues");
   CHECK_TELLS(0, TAKEN, "shard-1", "t", "shard-1: lease taken, epoch 7");
   CHECK_TELLS(0, LOST, "shard-1", "t", "shard-1: lease lost to another worker, epoch 7");
-  CHECK_TELLS(0, RELEASED, "shard-1", "t", "shard-1: lease given up, epoch 7");
+  CHECK_TELLS(0, RELEASED, "shard-1", "t", "shard-1: lease released, epoch 7");
   CHECK_TELLS(0, ENDED, "shard-1", "t", "shard-1: read to its end, epoch 7");
-  CHECK_TELLS(0, LEADS, "", "t", "worker w.1 leads");
-  CHECK_TELLS(0, FOLLOWS, "", "t", "worker w.1 leads no more");
-  CHECK_TELLS(0, EVICTED_OTHER, "", "w2.5", "evicted another: w2.5");
-  CHECK_TELLS(1, HOLE, "", "from 1 to 2", "a hole: from 1 to 2");
-  CHECK_TELLS(1, BAD_ROW, "shard-1", "odd", "shard-1: a row of the lease table is left alone: odd");
+  CHECK_TELLS(0, LEADS, "", "t", "worker w.1 is the leader");
+  CHECK_TELLS(0, FOLLOWS, "", "t", "worker w.1 is no longer the leader");
+  CHECK_TELLS(0, EVICTED_OTHER, "", "w2.5", "evicted another worker: w2.5");
+  CHECK_TELLS(1, HOLE, "", "from 1 to 2", "a gap in the hash-key ranges: from 1 to 2");
+  CHECK_TELLS(1, BAD_ROW, "shard-1", "odd", "shard-1: a row of the lease table is ignored: odd");
   CHECK_TELLS(1, TROUBLE, "", "", "leases");
   CHECK_TELLS(0, LEFT, "", "left", "worker w.1 has left");
   CHECK_TELLS(0, LEFT, "", "evicted", "this worker has left: evicted");

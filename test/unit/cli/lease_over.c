@@ -19,21 +19,19 @@ static const char *over(const sloop_leases_t *l, int64_t limit_ms, size_t want_n
 
 TEST(what_is_not_known_is_over) {
   CHECK_STR(over(&sample, 93999, 5),
-            "said: more than LIMIT behind, or not known to be less: 0 (<94s), 2 (unknown), 3 (unknown), "
-            "21 (unknown), a row that makes no sense (unknown)");
-  CHECK_STR(over(&sample, 94000, 4),
-            "said: more than LIMIT behind, or not known to be less: 2 (unknown), 3 (unknown), 21 (unknown), "
-            "a row that makes no sense (unknown)");
+            "said: lag above LIMIT, or unknown: 0 (<94s), 2 (unknown), 3 (unknown), 21 (unknown), an invalid "
+            "row (unknown)");
+  CHECK_STR(
+      over(&sample, 94000, 4),
+      "said: lag above LIMIT, or unknown: 2 (unknown), 3 (unknown), 21 (unknown), an invalid row (unknown)");
   sloop_leases_t some = sample;
   some.leases_n = 2;
   some.bad_rows_n = 0;
   CHECK_STR(over(&some, 94000, 0), "said: ");
   some.unlisted = "AccessDenied";
-  CHECK_STR(over(&some, 94000, 1),
-            "said: more than LIMIT behind, or not known to be less: shards without a lease (unknown)");
+  CHECK_STR(over(&some, 94000, 1), "said: lag above LIMIT, or unknown: shards without a lease (unknown)");
   some = (sloop_leases_t){.leases_n = 0};
-  CHECK_STR(over(&some, 94000, 1),
-            "said: more than LIMIT behind, or not known to be less: every shard (no lease)");
+  CHECK_STR(over(&some, 94000, 1), "said: lag above LIMIT, or unknown: every shard (no lease)");
 }
 
 TEST(what_was_read_counts) {
@@ -51,7 +49,7 @@ TEST(what_was_read_counts) {
   }
   sloop_leases_t all = {.leases = at, .leases_n = 2, .unleased = at + 2, .unleased_n = 12};
   CHECK_STR(over(&all, 1000, 13),
-            "said: more than LIMIT behind, or not known to be less: 0 (trimmed), 2 (5m), 3 (5m), 4 (5m), "
-            "5 (5m), 6 (5m), 7 (5m), 8 (5m), 9 (5m), 10 (5m) and 3 more");
-  CHECK_STR(over(&all, 300000, 1), "said: more than LIMIT behind, or not known to be less: 0 (trimmed)");
+            "said: lag above LIMIT, or unknown: 0 (trimmed), 2 (5m), 3 (5m), 4 (5m), 5 (5m), 6 (5m), 7 (5m), "
+            "8 (5m), 9 (5m), 10 (5m) and 3 more");
+  CHECK_STR(over(&all, 300000, 1), "said: lag above LIMIT, or unknown: 0 (trimmed)");
 }

@@ -54,7 +54,7 @@ TEST(before_the_first_reading_nothing_is_known) {
   const slp_sample_consumer *c = &s.consumers[0];
   CHECK(c->table.up == 0 && c->table.age_ms == UINT64_MAX && c->table.readings == 0);
   CHECK(c->stats.behind_ms_now == UINT64_MAX && c->stats.behind_unknown_ms_now == 3000);
-  CHECK_STR(slp_sample_text(&s, c->stuck), "the leases of app were not read yet");
+  CHECK_STR(slp_sample_text(&s, c->stuck), "the leases of app have not been read yet");
   slp_sample_free(&s);
   end();
 }

@@ -63,14 +63,15 @@ TEST(what_is_done_so_far_is_counted) {
   static const sloop_change_kind_t some[] = {SLOOP_CHANGE_DONE, SLOOP_CHANGE_WAS_SO, SLOOP_CHANGE_CONFLICT,
                                              SLOOP_CHANGE_UNKNOWN};
   CHECK_STR(so_far(NULL, 0, SLOOP_EVICTION_NONE), "nothing was changed");
-  CHECK_STR(so_far(some, 3, SLOOP_EVICTION_NONE), "2 of 3 leases are set; the same command carries on");
+  CHECK_STR(so_far(some, 3, SLOOP_EVICTION_NONE),
+            "2 of 3 leases are set; run the same command again to continue");
   CHECK_STR(so_far(some, 4, SLOOP_EVICTION_NONE),
-            "2 of 4 leases are set, and 1 more may be; the same command carries on");
+            "2 of 4 leases are set, and 1 more may be; run the same command again to continue");
   CHECK_STR(so_far(NULL, 0, SLOOP_EVICTION_DONE), "the worker is evicted");
   CHECK_STR(so_far(some, 1, SLOOP_EVICTION_DONE), "the worker is evicted");
   char out[200];
   slp_lease_done_so_far(NULL, "set", out);
-  CHECK_STR(out, "all, some or nothing of it may be done; --leases shows it");
+  CHECK_STR(out, "all, some or none of the change may be made; see --leases");
 }
 
 /* ---- releasing a lease --------------------------------------------------------------------------------- */
@@ -80,7 +81,7 @@ TEST(a_lease_that_is_nobodys_stays_so) {
   PUT("l/s1", "epoch#5", "pos=" P);
   PUT("l/s2", "epoch#5", "pos=9:end");
   release("s1");
-  says("s1 is nobody's already\n");
+  says("s1 already has no owner\n");
   release("s2");
   says("s2 was read to its end: there is nothing to release\n");
   CHECK_STR(get("l/s1", "epoch"), "5");
@@ -92,7 +93,7 @@ TEST(a_parked_lease_is_parked_no_more) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=" P, "park=a." INCARNATION, "avoid=b." INCARNATION, "lag#7", "theirs=stays");
   release("s1");
-  says("s1: nobody's now, and not parked any more; its position stays after 42\n");
+  says("s1: released, no longer parked; its position stays after 42\n");
   CHECK_STR(get("l/s1", "park"), "");
   CHECK_STR(get("l/s1", "avoid"), "");
   CHECK_STR(get("l/s1", "pos"), P);
@@ -109,16 +110,16 @@ TEST(a_dead_owner_loses_its_lease) {
   PUT("w/b", "gone=a." INCARNATION);
   PUT("l/s1", "epoch#5", "pos=" P, "owner=b." INCARNATION, "claim=a." INCARNATION, "cv#9");
   release("s1");
-  says("s1: nobody's now, taken from b." INCARNATION "; its position stays after 42\n");
+  says("s1: released, taken from b." INCARNATION "; its position stays after 42\n");
   CHECK_STR(get("l/s1", "owner"), "");
   CHECK_STR(get("l/s1", "claim"), "");
   CHECK_STR(get("l/s1", "epoch"), "6");
   PUT("l/s1", "owner=b.fedcba9876543210"); /* a life before */
   release("s1");
-  says("s1: nobody's now, taken from b.fedcba9876543210; its position stays after 42\n");
+  says("s1: released, taken from b.fedcba9876543210; its position stays after 42\n");
   PUT("l/s1", "owner=an operator's wish"); /* none of ours: it could never be evicted */
   release("s1");
-  says("s1: nobody's now, taken from an operator's wish; its position stays after 42\n");
+  says("s1: released, taken from an operator's wish; its position stays after 42\n");
   CHECK(took_us < 100000);
   end();
 }
@@ -148,7 +149,7 @@ TEST(a_silent_owner_is_watched_for_a_whole_lease) {
   release("s1");
   CHECK(took_us >= 20000000 && took_us < 21000000);
   CHECK(harmed.lists >= 3);
-  says("s1: nobody's now, taken from b." INCARNATION "; its position stays after 42\n");
+  says("s1: released, taken from b." INCARNATION "; its position stays after 42\n");
   CHECK(strncmp(get("w/b", "gone"), "operator.", 9) == 0);
   CHECK_STR(get("w/b", "ctr"), "7");
   CHECK_STR(get("l/s1", "owner"), "");
@@ -187,7 +188,7 @@ TEST(an_owner_without_a_row_is_missed_for_a_whole_lease) {
   PUT("l/s1", "epoch#5", "pos=" P, "owner=c." INCARNATION);
   release("s1");
   CHECK(took_us >= 10000000 && took_us < 11000000);
-  says("s1: nobody's now, taken from c." INCARNATION "; its position stays after 42\n");
+  says("s1: released, taken from c." INCARNATION "; its position stays after 42\n");
   end();
 }
 
@@ -196,7 +197,7 @@ TEST(a_write_that_got_no_answer_is_found_out) {
   PUT("l/s1", "epoch#5", "pos=" P, "park=a." INCARNATION);
   harmed.no_answer = 1;
   release("s1");
-  says("s1: nobody's now, and not parked any more; its position stays after 42\n");
+  says("s1: released, no longer parked; its position stays after 42\n");
   CHECK_STR(get("l/s1", "epoch"), "6"); /* once */
   CHECK_STR(get("w/a", "pv"), "1");
   end();
@@ -235,9 +236,9 @@ TEST(names_that_are_nobodys) {
 
 /* ---- releasing a worker -------------------------------------------------------------------------------- */
 
-#define TILL_THEN                                                                                        \
-  "if it lives it learns so by its next heartbeat, within about 5000 ms, and joins anew; until then it " \
-  "may hand out what others read already, and what it saves is refused\n"
+#define TILL_THEN                                                                                       \
+  "if it is alive, it notices at its next heartbeat, within about 5000 ms, and registers again; until " \
+  "then it may deliver records that others also read, and its checkpoints are refused\n"
 
 TEST(a_worker_loses_all_it_has) {
   two("s1 s2 s3");
@@ -246,14 +247,16 @@ TEST(a_worker_loses_all_it_has) {
   PUT("l/s3", "epoch#5", "pos=" P, "owner=b." INCARNATION);
   beats("w/b", 100000);
   release("b");
-  says("worker b." INCARNATION " is evicted\ns1: free for others\ns3: free for others\n" TILL_THEN);
+  says("worker b." INCARNATION
+       " is evicted\ns1: free for other workers\ns3: free for other workers\n" TILL_THEN);
   CHECK(strncmp(get("w/b", "gone"), "operator.", 9) == 0);
   CHECK_STR(get("w/a", "gone"), "");
   CHECK_STR(get("w/a", "pv"), "1");
   CHECK_STR(get("l/s1", "owner"), "b." INCARNATION); /* its lease is taken by whoever is planned */
   CHECK_STR(get("l/s1", "epoch"), "5");
   release("b." INCARNATION);
-  says("worker b." INCARNATION " was evicted already\ns1: free for others\ns3: free for others\n");
+  says("worker b." INCARNATION
+       " was evicted already\ns1: free for other workers\ns3: free for other workers\n");
   PUT("w/b", "st=leave");
   PUT("l/s1", "-owner");
   PUT("l/s3", "-owner");
@@ -294,7 +297,7 @@ TEST(only_the_life_that_was_meant) {
   PUT("l/s1", "epoch#5", "pos=" P, "owner=b." INCARNATION);
   harmed.before_write = b_is_reborn;
   release("b"); /* that life had a lease, whoever has it by now */
-  says("worker b." INCARNATION " is evicted\ns1: free for others\n" TILL_THEN);
+  says("worker b." INCARNATION " is evicted\ns1: free for other workers\n" TILL_THEN);
   CHECK_STR(get("w/b", "gone"), "");
   end();
 }
@@ -314,9 +317,10 @@ TEST(all_begin_again) {
       "s0: set to oldest; it was at end\n"
       "s1: set to oldest; it was at after 42\n"
       "s2: set to oldest; it was at after 42\n"
-      "1 leases of shards that are not listed any more were left alone\n"
-      "1 listed shards have no lease that can be read; what is missing begins where the application began\n"
-      "1 rows make no sense and were left alone\n");
+      "1 leases of shards that are no longer listed were not changed\n"
+      "1 listed shards have no lease that can be read; a missing one is created with the application's "
+      "starting position\n"
+      "1 rows are invalid and were ignored\n");
   const char *const rows[] = {"l/s0", "l/s1", "l/s2"}, *const epochs[] = {"2", "6", "4"};
   for (int i = 0; i < 3; i++) {
     CHECK_STR(get(rows[i], "pos"), "0:oldest");
@@ -330,7 +334,7 @@ TEST(all_begin_again) {
   CHECK_STR(get("w/a", "pv"), "1");
   CHECK(took_us < 100000);
   reset(NULL, oldest, 0);
-  CHECK(strstr(words(), "s1: was so already\n"));
+  CHECK(strstr(words(), "s1: no change was needed\n"));
   over();
   CHECK_STR(get("l/s1", "epoch"), "6");
   end();
@@ -364,7 +368,7 @@ TEST(one_to_a_time_or_a_record) {
   says(
       "s1: set to time:1700000000123; it was at end\n"
       "its parent s0 is not read to its end: it comes first\n"
-      "its child s2 is read on beside it, from where it stands\n");
+      "its child s2 is not reset: it is read at the same time, from its own position\n");
   CHECK_STR(get("l/s1", "pos"), "0:time:1700000000123");
   CHECK_STR(get("l/s0", "pos"), P);
   slp_position at = {.kind = SLP_POSITION_AT};
@@ -456,7 +460,7 @@ TEST(a_lease_taken_meanwhile) {
   reset(NULL, oldest, 0);
   fails(SLOOP_ELEASE, "1 of 2 leases could not be changed");
   CHECK_STR(words(),
-            "s1: not changed: a worker has taken it meanwhile\n"
+            "s1: not changed: a worker has taken it in the meantime\n"
             "s2: set to oldest; it was at after 42\n");
   over();
   CHECK_STR(get("l/s1", "pos"), P);
@@ -513,13 +517,13 @@ TEST(counters_that_stand_still_for_a_lease_are_taken) {
   counters("s1 s2 s3!");
   release("s1");
   CHECK(took_us >= 10000000 && took_us < 11000000);
-  says("s1: nobody's now, taken from u1; its position stays after 42\n");
+  says("s1: released, taken from u1; its position stays after 42\n");
   CHECK_STR(get("s1", "leaseOwner"), "");
   CHECK_STR(get("s1", "leaseCounter"), "10");
   CHECK_STR(get("s1", "checkpoint"), "42");
   release("u2"); /* a worker that is named is not waited for */
   CHECK(took_us < 1000000);
-  says("s2: nobody's now, taken from u2; its position stays oldest\n");
+  says("s2: released, taken from u2; its position stays oldest\n");
   CHECK_STR(get("s2", "leaseOwner"), "");
   CHECK_STR(get("s2", "checkpoint"), "TRIM_HORIZON");
   release("u1"); /* has only one that is ended */
@@ -575,7 +579,7 @@ TEST(words_that_rows_of_counters_have) {
   slp_mark_set(&at.mark, SLP_STR("4711"), 0, -1);
   reset("s1", at, 1);
   fails(SLOOP_ELEASE, "1 of 1 leases could not be changed");
-  CHECK_STR(words(), "s1: not changed: rows of this layout can't say that position\n");
+  CHECK_STR(words(), "s1: not changed: rows of this layout can't store that position\n");
   over();
   CHECK_STR(get("s1", "checkpoint"), "LATEST");
   end();

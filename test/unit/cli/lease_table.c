@@ -160,13 +160,13 @@ TEST(what_was_read_is_told_and_why_a_lag_is_none) {
       "3      free   -      oldest      -     gone\n",
       "4      free   -      oldest      -  refused\n",
       "5      free   -      oldest      -        -\n",
-      "trimmed: the stream does not keep the place any more; what came behind it may be lost: 2\n",
-      "gone: the stream has no such shard any more; what was not read of it is lost: 3\n",
-      "refused: nobody can go on from the position: 4\n",
+      "trimmed: the position is older than the stream's retention; records after it may be lost: 2\n",
+      "gone: the stream no longer has this shard; its unread records are lost: 3\n",
+      "refused: the service refuses the position: 4\n",
       "of unknown lag: the shard could not be read: 5, 8, 9, 10, 11, 12, 13 (AccessDenied: no)\n",
-      "of unknown lag: no page told a time, or was the last: 6\n",
-      "of unknown lag: nothing says where reading would begin (-o may): 7\n",
-      "14 leases: 14 free\n0 workers; the furthest is 60s behind; 3 where nobody can go on; 9 of unknown",
+      "of unknown lag: no answer had records, and none proved the tip: 6\n",
+      "of unknown lag: the starting position is not known (give -o): 7\n",
+      "14 leases: 14 free\n0 workers; the furthest is 60s behind; 3 that can't be continued; 9 of unknown",
       "9 of unknown lag\n"};
   for (size_t i = 0; i < SLP_COUNT(want); i++)
     if (!strstr(slp_buf_z(&b), want[i])) CHECK_FAIL("no %s in %s", want[i], slp_buf_z(&b));
@@ -174,7 +174,7 @@ TEST(what_was_read_is_told_and_why_a_lag_is_none) {
   slp_buf_clear(&b);
   CHECK_INT(slp_lease_table(&b, &all, SAMPLE_NOW_MS, 0), 0);
   CHECK(strstr(slp_buf_z(&b),
-               "no more time (--timeout gives more): 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more\n"));
+               "because the time was up (--timeout gives more): 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more\n"));
   end();
 }
 
@@ -194,7 +194,8 @@ TEST(shards_without_a_lease_are_told) {
   spare[1] = row_of(names[2], SLOOP_LAG_NO_POSITION, -1, "");
   CHECK_INT(slp_lease_table(&b, &all, SAMPLE_NOW_MS, 0), 0);
   CHECK(strstr(slp_buf_z(&b), "1      unleased  -      oldest      -   2m\n"));
-  CHECK(strstr(slp_buf_z(&b), "\nwhether shards have no lease is not known: AccessDenied: ListShards\n"));
+  CHECK(strstr(slp_buf_z(&b),
+               "\nit is not known whether some shards have no lease: AccessDenied: ListShards\n"));
   CHECK(strstr(slp_buf_z(&b), "1 lease: 1 free; 2 shards without one\n"));
   CHECK(strstr(slp_buf_z(&b), "; the furthest is 2m behind; 1 of unknown lag\n"));
   slp_buf_clear(&b);

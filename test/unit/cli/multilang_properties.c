@@ -145,8 +145,8 @@ TEST(a_consumer_s_arn_is_read_as_it_is_and_names_the_stream_s_account) {
 TEST(keys_without_effect_and_unknown_ones_are_told_with_their_lines) {
   CHECK_INT(take(BASE "maxActiveThreads = 3\nfoo=1\nExecutableName=x\nretrievalMode=polling\n"), 0);
   CHECK(notes("line 5: maxActiveThreads has no effect here: there is one thread\n"));
-  CHECK(notes("line 6: \"foo\" is no key"));
-  CHECK(notes("line 7: \"ExecutableName\" is no key"));
+  CHECK(notes("line 6: \"foo\" is not a key"));
+  CHECK(notes("line 7: \"ExecutableName\" is not a key"));
   end();
 }
 
@@ -155,18 +155,18 @@ TEST(of_keys_that_contradict_each_other_the_one_that_wins_is_told) {
                       "initialPositionInStream=LATEST\ninitialPositionInStreamExtended=1700000000\n"
                       "retrievalMode=POLLING\nfanoutConfig.consumerName=x\nregionName=b\n"),
             0);
-  CHECK(notes("streamArn wins over streamName of line 3: the ARN is of another stream\n"));
-  CHECK(notes("line 7: regionName is there again and wins over line 6\n"));
+  CHECK(notes("streamArn overrides streamName of line 3: the ARN is of another stream\n"));
+  CHECK(notes("line 7: regionName is repeated and overrides line 6\n"));
   CHECK(!notes("line 12: regionName"));
-  CHECK(notes("line 9: initialPositionInStreamExtended wins over initialPositionInStream of line 8: "));
-  CHECK(notes("line 10: retrievalMode wins over fanoutConfig.consumerName of line 11: nothing is pushed\n"));
+  CHECK(notes("line 9: initialPositionInStreamExtended overrides initialPositionInStream of line 8: "));
+  CHECK(notes("line 10: retrievalMode overrides fanoutConfig.consumerName of line 11: nothing is pushed\n"));
   end();
   CHECK_INT(take(BASE "streamArn=arn:aws:kinesis:us-east-1:1:stream/words\nfanoutConfig.consumerName=x\n"
                       "fanoutConfig.consumerArn=arn:aws:kinesis:us-east-1:1:stream/s/consumer/xy:17\n"
                       "retrievalMode=FANOUT\nidleTimeBetweenReadsInMillis=7\n"),
             0);
-  CHECK(notes("line 7: fanoutConfig.consumerArn wins over fanoutConfig.consumerName of line 6: "));
-  CHECK(notes("line 8: retrievalMode wins over idleTimeBetweenReadsInMillis of line 9: nothing is polled\n"));
+  CHECK(notes("line 7: fanoutConfig.consumerArn overrides fanoutConfig.consumerName of line 6: "));
+  CHECK(notes("line 8: retrievalMode overrides idleTimeBetweenReadsInMillis of line 9: nothing is polled\n"));
   end();
 }
 
@@ -186,7 +186,7 @@ TEST(a_region_that_is_not_the_stream_s_is_refused) {
     CHECK(notes("regionName is us-west-2"));
     end();
   }
-  refused(BASE "fanoutConfig.consumerArn=me\n", "\"me\" is no ARN");
+  refused(BASE "fanoutConfig.consumerArn=me\n", "\"me\" is not an ARN");
 }
 
 TEST(what_is_missing_or_wrong_is_named) {

@@ -260,7 +260,7 @@ TEST(a_packed_record_that_is_not_of_logs_is_told_as_what_it_is) {
                           ? "cwlogs: it looks like zstd, which is not built in"
                           : "cwlogs: it looks like zstd: -s zstd,cwlogs"));
   CHECK_INT(add("k", "\x1f\x8b\x08x"), SLP_EBADDATA);
-  CHECK(strstr(p.why, "cwlogs: it is no record of a CloudWatch Logs subscription"));
+  CHECK(strstr(p.why, "cwlogs: it is not a record of a CloudWatch Logs subscription"));
   done();
 }
 

@@ -60,7 +60,7 @@ TEST(formats) {
   CHECK_INT(find(2), SLP_DECODE_WAITS);
   slp_schemas_answer(s, asked, SLP_STR("XML"), SLP_STR("<a/>"));
   CHECK_INT(find(2), SLP_EBADDATA);
-  CHECK_STR(why, "the registry names the format XML, which is not known");
+  CHECK_STR(why, "the registry names the format XML, which is not supported");
   CHECK_INT(find(3), SLP_DECODE_WAITS);
   slp_schemas_answer(s, asked, SLP_STR("AVRO"), SLP_STR("\"order\""));
   CHECK_INT(find(3), SLP_EBADDATA);

@@ -93,7 +93,7 @@ TEST(what_is_wrong_is_said) {
   refused("{\"stream_arn\":\"x\"}", 1, "is not a token");
   refused("{\"stream_arn\":7,\"shards\":[]}", 1, "is not a token");
   refused(TOKEN(KINESIS("orders"), "") "\n\n" TOKEN(TABLE("customers"), "") "x", 2, "line 3 is not a token");
-  refused(TOKEN(KINESIS("other"), ""), 1, "of " KINESIS("other") ", which is not the stream to read");
+  refused(TOKEN(KINESIS("other"), ""), 1, "belongs to " KINESIS("other") ", which is not the stream to read");
   refused(TOKEN(KINESIS("other"), ""), 2, "not among the streams");
   refused(TOKEN("local", ""), 2, "not among the streams");
   refused(TOKEN(KINESIS("orders"), "") "\n" TOKEN(KINESIS("orders"), ""), 2, "two tokens of orders");

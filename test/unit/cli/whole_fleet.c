@@ -58,13 +58,13 @@ TEST(another_worker_is_at_its_tip_when_two_heartbeats_since_have_said_so) {
   CHECK_INT(w.state, SLP_WHOLE_UNKNOWN);
   look_at_tip();
   CHECK_INT(w.state, SLP_WHOLE_WAITS); /* it may have been killed */
-  CHECK_STR(w.why, "shardId-000000000001 has an owner that has not shown a sign of life yet: other.2");
+  CHECK_STR(w.why, "shardId-000000000001 has an owner that has shown no sign of life yet: other.2");
   look_at_tip();
   CHECK_INT(w.state, SLP_WHOLE_WAITS);
   workers[1].counter = 8; /* it may have been on its way when the lease was seen */
   look_at_tip();
   CHECK_INT(w.state, SLP_WHOLE_SHARED);
-  CHECK_STR(w.why, "shardId-000000000001 has not been told to be at its tip by other.2");
+  CHECK_STR(w.why, "shardId-000000000001 has not been reported at its tip by other.2");
   workers[1].counter = 9;
   workers[1].behind_ms = 4;
   look_at_tip();
@@ -87,7 +87,7 @@ TEST(its_own_shards_are_judged_by_what_this_worker_reads) {
   rows.leases_n = 1;
   look(-1, 0, 0);
   CHECK_INT(w.state, SLP_WHOLE_WAITS);
-  CHECK_STR(w.why, "shardId-000000000000 is this worker's, and was not read yet");
+  CHECK_STR(w.why, "shardId-000000000000 is this worker's, and has not been read yet");
   look(500, 0, 3);
   CHECK_INT(w.state, SLP_WHOLE_SHARED);
   look(0, 1, 1); /* not acknowledged */
@@ -105,7 +105,7 @@ TEST(a_shard_without_a_living_reader_is_waited_for) {
   leases[1] = lease("shardId-000000000001", "");
   look_at_tip();
   CHECK_INT(w.state, SLP_WHOLE_WAITS);
-  CHECK_STR(w.why, "shardId-000000000001 is nobody's yet");
+  CHECK_STR(w.why, "shardId-000000000001 has no owner yet");
   leases[1] = lease("shardId-000000000001", OTHER);
   leases[1].state = SLOOP_LEASE_OWNER_DEAD;
   look_at_tip();
@@ -175,7 +175,7 @@ TEST(what_an_operator_must_free_is_no_success) {
   leases[1].parked = 1;
   look_at_tip();
   CHECK_INT(w.state, SLP_WHOLE_BLOCKED);
-  CHECK_STR(w.why, "shardId-000000000001 is parked, and nobody reads it until --release");
+  CHECK_STR(w.why, "shardId-000000000001 is parked: no worker reads it until --release");
   leases[1].parked = 0;
   leases[1].refused_n = 2;
   look_at_tip();
@@ -234,6 +234,6 @@ TEST(where_rows_do_not_tell_how_far_a_worker_is_that_is_said) {
   CHECK_INT(w.state, SLP_WHOLE_SHARED);
   CHECK_STR(
       w.why,
-      "shardId-000000000001 may not be at its tip: rows of this schema do not say how far behind is other.2");
+      "shardId-000000000001 may not be at its tip: rows of this schema do not store the lag of other.2");
   end();
 }
