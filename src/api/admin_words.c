@@ -13,8 +13,7 @@ static const char *what_to_do(slp_admin_task task) {
  * or if the command is no copy. */
 static const char *what_was_written(const slp_admin_why *why, const char *nothing, char text[120]) {
   if (!why->wrote) return nothing;
-  snprintf(text, 120,
-           "%zu of %zu positions were written before that was seen, and the same command carries on",
+  snprintf(text, 120, "%zu of %zu positions are already written; run the same command again to continue",
            why->made, why->placed);
   return text;
 }
@@ -29,14 +28,14 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
 #define SAY(...) snprintf(text, sizeof text, __VA_ARGS__)
   switch (why->reason) {
     case SLP_ADMIN_TOLD: return;
-    case SLP_ADMIN_NO_MEMORY: SAY("no memory for what the lease table says"); break;
+    case SLP_ADMIN_NO_MEMORY: SAY("no memory for the contents of the lease table"); break;
     case SLP_ADMIN_STREAM_BUSY: SAY("the stream is not ready yet"); break;
     case SLP_ADMIN_NO_TABLE:
-      SAY("%.180s: no worker of %.80s has begun yet, or it was deleted", before, why->stream);
+      SAY("%.180s: no worker of %.80s has started yet, or it was deleted", before, why->stream);
       break;
     case SLP_ADMIN_OWNED:
-      SAY("%.*s belongs to %.*s, which is alive; %s: %s", n, name, owner_n, owner,
-          what_was_written(why, "nothing was changed", wrote), what_to_do(why->task));
+      SAY("%.*s belongs to %.*s, which is alive: %s; %s", n, name, owner_n, owner, what_to_do(why->task),
+          what_was_written(why, "nothing was changed", wrote));
       break;
     case SLP_ADMIN_SOME_UNCHANGED:
       SAY("%zu of %zu leases could not be changed%s", why->left, why->all,
@@ -51,32 +50,30 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
       break;
     case SLP_ADMIN_NO_SUCH_LEASE: SAY("there is no lease of %.*s", n, name); break;
     case SLP_ADMIN_BAD_LEASE: SAY("there is no lease of %.*s that can be read", n, name); break;
-    case SLP_ADMIN_UNLISTED:
-      SAY("%.80s does not list %.*s any more: it can't be read", why->stream, n, name);
-      break;
+    case SLP_ADMIN_UNLISTED: SAY("%.80s no longer lists %.*s: it can't be read", why->stream, n, name); break;
     case SLP_ADMIN_NO_LEASES: SAY("this application has no leases of %.80s", why->stream); break;
     case SLP_ADMIN_REFUSED_POSITION:
       SAY("%.*s can't be read from there, nothing was changed: %s", n, name, before);
       break;
-    case SLP_ADMIN_NO_TIMES: SAY("rows of schema %.60s hold no times", why->schema); break;
+    case SLP_ADMIN_NO_TIMES: SAY("rows of schema %.60s store no times", why->schema); break;
     case SLP_ADMIN_WORKS:
-      SAY("worker %.*s is alive; %s: stop it first", owner_n, owner,
+      SAY("worker %.*s is alive: stop it first; %s", owner_n, owner,
           what_was_written(why, "nothing was written", wrote));
       break;
     case SLP_ADMIN_CHANGING:
-      SAY("the table says that its workers go by other rules, or are about to (\"%.*s\"); %s", n, name,
+      SAY("the table says that its workers follow other rules, or will soon (\"%.*s\"); %s", n, name,
           what_was_written(why, "nothing was written", wrote));
       break;
     case SLP_ADMIN_OTHER_STREAM:
-      SAY("token: it belongs to %.*s, and this is %.80s", n, name, why->stream);
+      SAY("token: it belongs to %.*s, but this is %.80s", n, name, why->stream);
       break;
-    case SLP_ADMIN_NOTHING_LEFT: SAY("every shard is read to its end: a token can't say that"); break;
+    case SLP_ADMIN_NOTHING_LEFT: SAY("every shard is read to its end: a token can't express that"); break;
     case SLP_ADMIN_IN_THE_WAY:
       if (why->wrote)
-        SAY("%zu rows are in the way: they came while others were written; %zu of %zu are in", why->left,
+        SAY("%zu rows are in conflict: they appeared meanwhile; %zu of %zu positions are written", why->left,
             why->made, why->placed);
       else
-        SAY("%zu rows are in the way; nothing was written", why->left);
+        SAY("%zu rows are in conflict; nothing was written", why->left);
       break;
   }
 #undef SAY

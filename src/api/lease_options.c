@@ -149,7 +149,7 @@ int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp
   if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
   if (place.layout->one_stream && several)
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
-                        "rows of schema %s do not name their stream: an application reads one",
+                        "rows of schema %s do not name their stream: an application reads only one",
                         place.layout->name);
   slp_schema *schema = schema_of(s, o, &place, several, d);
   if (!schema) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the leases");

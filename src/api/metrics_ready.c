@@ -33,8 +33,8 @@ static size_t add_reasons(const slp_sample *s, const slp_sample_consumer *c, slp
     int leases = slp_sample_text(s, c->app)[0] != 0;
     int suspended = leases && c->stats.suspended_now && !SLP_MUTANT(suspended_is_ready);
     if (c->stats.holes_now)
-      add_reason(b, &n, "a part of the stream is not going to be read: there is a hole");
-    if (suspended) add_reason(b, &n, "suspended: this worker can't prove that it lives");
+      add_reason(b, &n, "a part of the stream will not be read: there is a gap in the hash-key ranges");
+    if (suspended) add_reason(b, &n, "suspended: this worker can't renew its leases");
     if (leases && !c->stats.joined_now) add_reason(b, &n, "this worker has not joined its application");
   }
   add_reason(b, &n, slp_sample_text(s, c->stuck));
@@ -68,7 +68,7 @@ int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, ch
                shard->shard, s, shard->other[0] ? shard->other : "another stream");
       break;
     case SLOOP_SHARD_IS_PARKED:
-      snprintf(why, SLP_READY_WHY, "%.128s is parked: nobody reads it until it is released", shard->shard);
+      snprintf(why, SLP_READY_WHY, "%.128s is parked: no worker reads it until it is released", shard->shard);
       break;
     case SLOOP_SHARD_IS_REFUSED:
       return slp_ready_is_refused(shard->shard, (uint64_t)slp_max_i64(shard->state_ms, 0), unready_ms, why);
@@ -85,8 +85,8 @@ int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, ch
  * reads the shard. */
 int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms, char why[SLP_READY_WHY]) {
   if (unready_ms == UINT32_MAX) return 0;
-  snprintf(why, SLP_READY_WHY, "the service refused the position of %.128s %llu s ago: --explain says more",
-           shard, (unsigned long long)(ago_ms / 1000));
+  snprintf(why, SLP_READY_WHY, "the service refused the position of %.128s %llu s ago: see --explain", shard,
+           (unsigned long long)(ago_ms / 1000));
   return 1;
 }
 

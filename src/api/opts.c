@@ -109,12 +109,12 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
     return bad(why, "worker: not a name of 1 to 64 characters without spaces, slashes or a dot at its end%s",
                "");
   if (o->start.kind == SLOOP_AT_SEQ || o->start.kind == SLOOP_AT_TOKEN)
-    return bad(why, "start: an application begins at the latest, the oldest or a time%s", "");
-  if (o->shards_n) return bad(why, "shards: with app all are read%s", "");
+    return bad(why, "start: an application starts at the latest, the oldest or a time%s", "");
+  if (o->shards_n) return bad(why, "shards: not with app, which reads all%s", "");
   if (!o->weight) return bad(why, "weight is 0%s", "");
   int r = slp_lease_place_read(o, &place, why);
   if (!r && place.layout->untimed_start && o->start.kind != SLOOP_LATEST && o->start.kind != SLOOP_OLDEST)
-    return bad(why, "start: rows of schema %s know the latest and the oldest only", place.layout->name);
+    return bad(why, "start: rows of schema %s store the latest and the oldest only", place.layout->name);
   if (!r && !place.layout->beside && (o->kcl_coordinator || o->kcl_metrics))
     return bad(why, "%s needs the schema kcl", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
   if (!r && o->checkpoints == SLOOP_CHECKPOINTS_ASKED && !place.layout->asked)
@@ -172,7 +172,7 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   }
   if (!o->on_batch) return bad(why, "on_batch is missing%s", "");
   if (o->user_agent && strpbrk(o->user_agent, "\r\n"))
-    return bad(why, "user_agent: a header of HTTP can't hold a line break%s", "");
+    return bad(why, "user_agent: an HTTP header can't contain a line break%s", "");
   if ((r = check_start(o, why))) return r;
   if (o->shards_n && !o->shards) return bad(why, "shards is missing%s", "");
   for (size_t i = 0; i < o->shards_n; i++) {

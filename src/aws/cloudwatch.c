@@ -14,7 +14,7 @@ const char *slp_cw_namespace_wrong(slp_str ns) {
   if (ns.n == 0) return "it is empty";
   if (ns.n > SLP_CLOUDWATCH_NAME_MAX) return "it is longer than 255 bytes";
   if (ns.p[0] == ':') return "it begins with a colon";
-  if (ns.n >= 4 && memcmp(ns.p, "AWS/", 4) == 0) return "AWS/ is for the services themselves";
+  if (ns.n >= 4 && memcmp(ns.p, "AWS/", 4) == 0) return "AWS/ is reserved for AWS services";
   return slp_utf8_valid(ns) ? NULL : "it is not UTF-8";
 }
 

@@ -272,7 +272,7 @@ static void attempt_failed(slp_creds *c) {
     c->fail.http_status = c->http_status;
   } else if (c->settled != SIZE_MAX) {
     slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH,
-                 "the credentials are not where they came from any more, and others are not taken");
+                 "the credentials are no longer at their source, and no others are used");
   } else {
     slp_fail_set(
         &c->fail, SLP_AUTH, SLOOP_EAUTH,

@@ -186,7 +186,7 @@ static void on_token(slp_imds *m) {
   if (slp_setting_is(setting(m, "AWS_EC2_METADATA_V1_DISABLED", SLP_PROFILE_METADATA_V1_DISABLED, &name),
                      "true")) {
     char room[100];
-    snprintf(room, sizeof room, "no session token, and %s forbids to go on without", name);
+    snprintf(room, sizeof room, "no session token, and %s forbids to continue without one", name);
     if (http->error)
       no_answer(m);
     else

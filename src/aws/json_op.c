@@ -35,7 +35,7 @@ static void on_slice(slp_event *ev) { read_on(SLP_OWNER(ev, slp_json_op, slice),
 
 static void on_body(slp_call *c) {
   if (damaged(c))
-    slp_call_bad(c, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is another one");
+    slp_call_bad(c, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is wrong");
   else
     read_on(op_of(c), 1);
 }

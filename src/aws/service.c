@@ -134,7 +134,7 @@ static int check_sum(slp_asking *a, size_t body_n, size_t bytes_max) {
 
 static void wrong_sum(slp_asking *a) {
   drop_reader(a);
-  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is another one");
+  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is wrong");
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ static void go_on_with_page(slp_asking *a) {
     return;
   }
   drop_reader(a);
-  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, "the answer is not as long as it was announced");
+  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, "the answer has not the length that was announced");
 }
 
 static void begin_page(slp_asking *a) {

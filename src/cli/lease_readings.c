@@ -78,7 +78,7 @@ int slp_lease_readings_take(slp_lease_readings *r, const sloop_leases_t *leases,
   if (!bad) bad = add_shards(&kept, &kept.consumers[0].table, &all, leases, wall_ms);
   if (bad) {
     slp_sample_free(&kept);
-    slp_lease_readings_failed(r, "no memory for what the lease table says");
+    slp_lease_readings_failed(r, "no memory for the contents of the lease table");
     return bad;
   }
   slp_sample_free(&r->kept);

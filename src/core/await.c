@@ -50,11 +50,10 @@ int slp_await_listing(slp_shard *s, const char *what) {
 
 void slp_await_tell_in_vain(slp_shard *s) {
   slp_fail f = {0};
-  slp_fail_set(
-      &f, SLP_BUSY, SLOOP_EPROTO,
-      "is read to its end, and the stream, which is not being resharded, has listed no shards that go "
-      "on from it for %u s; taken for its last",
-      SETTLED_US / 1000000);
+  slp_fail_set(&f, SLP_BUSY, SLOOP_EPROTO,
+               "is read to its end, but the stream, which is not being resharded, has listed no children of "
+               "it for %u s; it counts as the last shard",
+               SETTLED_US / 1000000);
   slp_report_error(s->consumer, &f, s, 0, s->await.n, UINT64_MAX);
 }
 

@@ -218,7 +218,7 @@ static void give_up(slp_shard *s) {
    * (`gone`). One case remains: without leases, a shard that is gone still hands out records fetched
    * before. */
   if (s->lease.drain || (gone && (c->leases || slp_queue_empty(s)))) return;
-  slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
+  slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record was returned %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
                : c->leases                        ? "the shard goes to another worker"
                                                   : "the shard is not read any further");

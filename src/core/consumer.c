@@ -248,10 +248,9 @@ static void on_latest(slp_src_req *rq) {
     return;
   }
   if (another && may_tell_end(c))
-    tell_end(
-        c, SLP_TOLD_ANOTHER,
-        "; the table has another stream now, which workers read that are started anew. Do that when every "
-        "lease is at its end");
+    tell_end(c, SLP_TOLD_ANOTHER,
+             "; the table has another stream now: restart the workers when every lease is at its end, and "
+             "they read it");
   else if (may_tell_end(c))
     tell_end(c, SLP_TOLD_END, rq->fail.class == SLP_GONE ? "; the table has no stream now" : "");
   if (!c->leases) list_again(c);

@@ -23,10 +23,10 @@ static void warn(slp_shard *s) {
   int64_t left_ms = c->retention_ms - s->lag.told_ms;
   char when[100] = "records are being lost";
   if (left_ms > 0)
-    snprintf(when, sizeof when, "records are lost in %lld minutes unless it catches up",
+    snprintf(when, sizeof when, "records will be lost in %lld minutes unless it catches up",
              (long long)(left_ms / 60000));
   slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EBEHIND,
-               "reading is %lld minutes behind, and the stream keeps %lld: %s",
+               "reading is %lld minutes behind, but the stream keeps only %lld: %s",
                (long long)(s->lag.told_ms / 60000), (long long)(c->retention_ms / 60000), when);
   slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
 }

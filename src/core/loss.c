@@ -17,7 +17,8 @@
 #define STEP_MS 3600000
 
 static const char removed[] = "records were removed from the stream before they were read";
-static const char maybe[] = "the record to go on from is not kept any more; records after it may be missing";
+static const char maybe[] =
+    "the stream no longer keeps the record to continue from; records after it may be missing";
 
 /* Returns m->clear_ms; -1: not known. A clear_ms in the future counts as not known, because rows and tokens
  * may contain anything. */

@@ -747,7 +747,7 @@ static void on_fetched(slp_src_req *rq) {
 /* ---- the listing answered ----------------------------------------------------------------------------- */
 
 static void ended_by_listing(slp_shard *s, int gone) {
-  if (gone) slp_loss_tell(s, NULL, 0, "the shard is not listed any more; records not yet read are lost");
+  if (gone) slp_loss_tell(s, NULL, 0, "the shard is no longer listed; records not yet read are lost");
   if (s->consumer->leases) { /* the listing that shows the end of the shard also shows its children */
     slp_shard_desc children[8];
     size_t n = slp_listing_children(s->consumer, s->id, children, SLP_COUNT(children));
@@ -767,8 +767,7 @@ static void end_with_children(slp_shard *s) {
   if (slp_reading_state(s) != SLP_READER_CHECKING) ask_listing(s, 0);
   SLP_PROBE("reader: read to its end, and its children are not listed yet");
   s->reader.check_serial = slp_listing_next(c);
-  if (slp_await_listing(s, "is read to its end, and the shards that go on from it are not listed yet"))
-    return;
+  if (slp_await_listing(s, "is read to its end, but its children are not listed yet")) return;
   slp_await_tell_in_vain(s);
   ended_by_listing(s, 0);
 }
@@ -777,7 +776,7 @@ static void not_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   s->reader.check_serial = slp_listing_next(c);
   if (slp_await_may_be_listed(s) && !slp_listing_ended(c) &&
-      slp_await_listing(s, "is to be read from its beginning, and is not listed yet"))
+      slp_await_listing(s, "will be read from its beginning, but is not listed yet"))
     return;
   if (++s->reader.unlisted_n >= 2) {
     SLP_PROBE("reader: not listed any more");

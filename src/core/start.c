@@ -37,7 +37,7 @@ int slp_start_position_check(const sloop_position_t *to, char why[160]) {
     }
     case SLOOP_AT_TOKEN: return to->token && *to->token ? 0 : bad(why, "start.token is missing", "");
     case SLOOP_AFTER_SEQ:
-    case SLOOP_AT_END: return bad(why, "start.kind is a place of a lease, where reading can't start", "");
+    case SLOOP_AT_END: return bad(why, "start.kind is a position of a lease, where reading can't start", "");
   }
   return bad(why, "start.kind is none of sloop_position_kind_t", "");
 }
@@ -233,9 +233,9 @@ static int check_stream(const slp_consumer *c, slp_str theirs, slp_fail *f) {
   if (is < 0)
     return slp_fail_set(
         f, SLP_REFUSED, SLOOP_ETOKEN,
-        "token: it belongs to an older stream of this table, %.*s; open that ARN to read it on",
+        "token: it belongs to an older stream of this table, %.*s; open that ARN to continue it",
         (int)slp_min_u64(theirs.n, 160), theirs.p);
-  return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN, "token: it belongs to %.*s, and this is %.*s",
+  return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN, "token: it belongs to %.*s, but this is %.*s",
                       (int)slp_min_u64(theirs.n, 130), theirs.p, (int)slp_min_u64(ours.n, 130), ours.p);
 }
 
@@ -251,8 +251,8 @@ static int check_age(const slp_consumer *c, const slp_token *t, slp_fail *f) {
     slp_date_iso(at_ms, theirs);
     slp_date_iso(c->created_ms, ours);
     return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN,
-                        "token: %.*s stands at a record of %s, and this stream was made at %s: it is of an "
-                        "older stream of that name",
+                        "token: %.*s is at a record of %s, but this stream was created at %s: the token "
+                        "belongs to an older stream of this name",
                         (int)slp_min_u64(t->shards[i].id.n, 128), t->shards[i].id.p, theirs, ours);
   }
   return 0;
@@ -415,16 +415,15 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
     if (!t->shards[i].active) continue;
     if (slp_lineage_get(c, t->shards[i].id)) continue;
     if (c->o->on_trimmed == SLOOP_TRIMMED_STOP)
-      return slp_fail_set(f, SLP_TRIMMED, SLOOP_ETRIMMED, "token: shard %.*s is not kept any more",
+      return slp_fail_set(f, SLP_TRIMMED, SLOOP_ETRIMMED, "token: the stream no longer keeps shard %.*s",
                           (int)t->shards[i].id.n, t->shards[i].id.p);
   }
   slp_str newer = {NULL, 0};
   if (!wanted_n(c) && is_newer_than_all(c, t, &newer))
-    return slp_fail_set(
-        f, SLP_REFUSED, SLOOP_ETOKEN,
-        "token: %s lists none of its shards, and %.*s is newer than all that it lists: it is of "
-        "another stream, or of an older one of that name",
-        c->stream, (int)newer.n, newer.p);
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN,
+                        "token: %s lists none of its shards, and %.*s is newer than all that it lists: the "
+                        "token belongs to another stream, or to an older one of this name",
+                        c->stream, (int)newer.n, newer.p);
   if (has_open_end(c, t)) {
     take_up_strangers(c, t);
     take_up_descendants(c);
@@ -438,11 +437,13 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
     const slp_token_shard *t = &g->token->shards[i];
     if (!t->active || slp_lineage_get(c, t->id)) continue;
     slp_report_loss(
-        c, &(slp_loss){.shard = t->id,
-                       .from = slp_mark_seq(&t->from.mark),
-                       .since_ms = t->from.mark.seq_n ? t->from.mark.arrived_ms : -1,
-                       .until_ms = -1,
-                       .message = "the token's shard is not kept any more; records not yet read are lost"});
+        c,
+        &(slp_loss){
+            .shard = t->id,
+            .from = slp_mark_seq(&t->from.mark),
+            .since_ms = t->from.mark.seq_n ? t->from.mark.arrived_ms : -1,
+            .until_ms = -1,
+            .message = "the stream no longer keeps this shard of the token; records not yet read are lost"});
   }
 }
 

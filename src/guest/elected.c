@@ -39,11 +39,10 @@ int slp_elected_saw(slp_fleet *f, const slp_store_rows *rows, int was) {
   int mine = first != SLP_NOBODY && slp_str_eq(names[first], slp_instance_str(&f->me));
   slp_free(f->mem, names);
   if (mine && !was)
-    slp_fleet_tell(
-        f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0,
-        "the upgrade of the application to KCL 3 waits for this worker, which can't decide it: by the "
-        "rule of KCL 2 it is elected, %u. of %zu names that own leases; stop it for a quarter of an "
-        "hour, or give it a name of another place",
-        first + 1, n);
+    slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0,
+                   "the upgrade of the application to KCL 3 waits for this worker, which can't decide it: "
+                   "the rule of KCL 2 elects it as number %u of %zu workers that own leases; stop it for 15 "
+                   "minutes, or give it a name that sorts elsewhere",
+                   first + 1, n);
   return mine;
 }

@@ -74,7 +74,7 @@ void slp_entry_listed(slp_fleet *f, int ok) {
   } else {
     move(f, SLP_ENTRY_GIVEN_UP);
     slp_fleet_tell(f, SLP_FLEET_TROUBLE, nothing, 0,
-                   "the stream could not be listed, so whether these rows are its own is not known");
+                   "the stream could not be listed, so it is not known whether these rows are its own");
   }
   look_in(f, ok ? 0 : RETRY_US);
 }
@@ -119,7 +119,7 @@ static int see_lease(slp_read *r, sight *s, const slp_parsed_row *row) {
   const slp_listed *listed = slp_listed_get(f, l->shard);
   if (l->stranger && has_changed(f, l, r->rq->done_us)) {
     refuse(f, row->key.hash,
-           "a worker of the other system is at work here, which takes what others hold: stop it first");
+           "a worker of the other system runs here and takes leases that others hold: stop it first");
     return 1;
   }
   s->leases++;

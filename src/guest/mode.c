@@ -228,11 +228,11 @@ static void strange(slp_fleet *f, char *text, size_t size) {
   text += n;
   size -= (size_t)n;
   if (place->version == SLP_VERSION_UNKNOWN)
-    snprintf(text, size, "this version of it is not known here");
+    snprintf(text, size, "this version is not known");
   else if (pass->damaged)
     snprintf(text, size, "row %s: %s", pass->damaged_row, pass->damaged);
   else
-    snprintf(text, size, "row TableMigration3.5: its state is not known here");
+    snprintf(text, size, "row TableMigration3.5: its state is not known");
 }
 
 /* ---- the load of this worker ------------------------------------------------------------------------- */
@@ -359,7 +359,7 @@ void slp_mode_saw(slp_fleet *f, const slp_store_rows *rows) {
   move(f, decided(f));
   if (was != slp_guest_of(f)->mode.kind && slp_mode_is(f, SLP_MODE_STRANGE)) {
     strange(f, text, sizeof text);
-    slp_fleet_tell(f, SLP_FLEET_TROUBLE, nothing, 0, "%s; nothing is taken", text);
+    slp_fleet_tell(f, SLP_FLEET_TROUBLE, nothing, 0, "%s; no lease is taken", text);
   }
   int waits = slp_mode_is(f, SLP_MODE_UPGRADE) && slp_elected_saw(f, rows, slp_guest_of(f)->mode.elected);
   slp_guest_of(f)->mode.elected = (uint8_t)waits;

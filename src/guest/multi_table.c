@@ -173,8 +173,8 @@ static void looked(several *v) {
     slp_timer_set_reserved(v->h, &v->timer, slp_after_us(slp_now_us(v->h), AGAIN_US));
   } else {
     slp_fail_set(&v->one.rq.fail, SLP_REFUSED, SLOOP_EREFUSED,
-                 "there is a table \"%.80s\" and no table \"%.80s\": half an application's", have->spec->name,
-                 lack->spec->name);
+                 "there is a table \"%.80s\" but no table \"%.80s\": the application is incomplete",
+                 have->spec->name, lack->spec->name);
     over(v);
   }
 }

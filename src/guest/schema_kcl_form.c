@@ -77,11 +77,11 @@ static void refuse_misnamed(const slp_kcl_keys *keys, const slp_str names[SLP_KC
                             slp_table_form *ret) {
   SAY(ret->refused,
       "row %.*s (one of %zu) names this stream, but not as %.*s, which are its account and time of creation. "
-      "Give the KCL that name and start it anew, or delete the rows",
+      "Give the KCL that name and start it again, or delete the rows",
       KEY(SLP_KCL_KEY_MISNAMED), keys->n[SLP_KCL_KEY_MISNAMED], shown(names[0]), names[0].p);
 }
 
-#define WHICH_COUNTS "two applications. Stop both, and delete the rows of the one that does not count"
+#define WHICH_COUNTS "two applications. Stop both, and delete the rows of the one that is not needed"
 
 static void refuse_mixed(const slp_kcl_keys *keys, slp_kcl_key named, slp_table_form *ret) {
   SAY(ret->refused,
@@ -113,10 +113,10 @@ static void tell_passed(const slp_kcl_keys *keys, int several, slp_table_form *r
   size_t former = keys->n[SLP_KCL_KEY_FORMER], other = keys->n[SLP_KCL_KEY_OTHER];
   if (former)
     SAY(ret->passed,
-        "rows of an earlier stream of this name are left alone (%zu, as %.*s): nothing of them is continued",
+        "rows of an earlier stream of this name are ignored (%zu, as %.*s): nothing of them is continued",
         former, KEY(SLP_KCL_KEY_FORMER));
   else if (other && !several)
-    SAY(ret->passed, "rows of other streams are left alone (%zu, as %.*s)", other, KEY(SLP_KCL_KEY_OTHER));
+    SAY(ret->passed, "rows of other streams are ignored (%zu, as %.*s)", other, KEY(SLP_KCL_KEY_OTHER));
 }
 
 /* ---- deciding ------------------------------------------------------------------------------------- */

@@ -239,11 +239,10 @@ static int is_fresh(slp_fleet *f, const slp_seen_shard *seen) {
 static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
   if (!row->stranger || slp_guest_of(f)->stealing.strange) return;
   slp_guest_of(f)->stealing.strange = 1;
-  slp_fleet_tell(
-      f, SLP_FLEET_TROUBLE, row->shard, 0,
-      "\"%.*s\" of the other system has it, and shares with nobody: it is left alone until that one "
-      "is silent",
-      (int)row->owner.n, row->owner.p);
+  slp_fleet_tell(f, SLP_FLEET_TROUBLE, row->shard, 0,
+                 "\"%.*s\" of the other system owns it and shares with no worker: it is not taken until that "
+                 "one is silent",
+                 (int)row->owner.n, row->owner.p);
 }
 
 /* For fleets where each worker takes leases for itself: adds the row's lease to v. Returns 0 or

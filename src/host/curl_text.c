@@ -125,9 +125,9 @@ static const char *certificate_remedy(const char *why, int of_proxy) {
   if (strstr(why, "expired") || strstr(why, "not yet valid"))
     return "check this machine's clock, or have the certificate renewed";
   if (strstr(why, "subject name") || strstr(why, "does not match")) return "check the address";
-  if (of_proxy && slp_proxy_ca()) return "its authority goes into the file that " SLP_PROXY_CA " names";
-  if (of_proxy) return "its authority goes into " SLP_PROXY_CA ", ca_bundle or AWS_CA_BUNDLE";
-  return "check the address; the authority of a server of your own goes into ca_bundle or AWS_CA_BUNDLE";
+  if (of_proxy && slp_proxy_ca()) return "put its CA into the file that " SLP_PROXY_CA " names";
+  if (of_proxy) return "put its CA into " SLP_PROXY_CA ", ca_bundle or AWS_CA_BUNDLE";
+  return "check the address; for a server of your own put its CA into ca_bundle or AWS_CA_BUNDLE";
 }
 
 static int certificate(char *text, size_t room, const char *place, const slp_curl_failure *f, int of_proxy) {
@@ -189,13 +189,13 @@ int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *
   slp_url_place(url, host, sizeof host);
   if (status == 407 && asked[0])
     snprintf(remedy, sizeof remedy,
-             "it asks for %s, and only Basic is spoken here: have it let this host pass, or put a proxy that "
-             "logs in "
-             "(px, cntlm) into %s",
+             "it asks for %s, but only Basic is supported: let it allow this host, or put a proxy that logs "
+             "in (px, cntlm) into %s",
              asked, p->variable);
   else if (status == 407 && p->has_user)
     snprintf(remedy, sizeof remedy,
-             "check the user and password in %s, percent-encoded; they are sent by Basic, as no other scheme",
+             "check the user and password in %s, percent-encoded; they are sent by Basic, the only scheme "
+             "supported",
              p->variable);
   else if (status == 407)
     snprintf(remedy, sizeof remedy, "set user and password in %s: http%s://USER:PASSWORD@%s, percent-encoded",
@@ -205,7 +205,7 @@ int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *
   else if (passes)
     snprintf(remedy, sizeof remedy, "check that the proxy reaches this host and port");
   else
-    snprintf(remedy, sizeof remedy, "check %s: this may be no proxy", p->variable);
+    snprintf(remedy, sizeof remedy, "check %s: this may not be a proxy", p->variable);
   snprintf(text, room, "the proxy %s (%s) answered %d %s %s: %s", p->place, p->variable, status,
            https ? "to CONNECT" : "for", host, remedy);
   return passes ? UV_EHOSTUNREACH : SLOOP_EPROXY;

@@ -42,7 +42,7 @@ static int can_be_started(const char *path, char why[SLP_EXECUTABLE_WHY]) {
   if (stat(path, &st))
     text = errno == ENOENT || errno == ENOTDIR ? "is not there"
            : errno == EACCES                   ? "is in a folder that may not be entered"
-                                               : "can't be looked at";
+                                               : "can't be examined";
   else if (S_ISDIR(st.st_mode))
     text = "is a folder";
   else if (!may_be_executed(path))

@@ -85,7 +85,7 @@ static void fill(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign *p)
     if (!seen || !is_stuck(seen, counts, p, l)) continue;
     l->avoid = l->assigned;
     slp_fleet_tell(f, SLP_FLEET_TROUBLE, s->leases[i].shard, 0, "%s though it was assigned long ago",
-                   l->owner == SLP_NOBODY ? "is nobody's" : "is not handed over");
+                   l->owner == SLP_NOBODY ? "has no owner" : "is not handed over");
   }
 }
 

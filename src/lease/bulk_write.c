@@ -70,7 +70,7 @@ slp_operation *slp_bulk_write_create(slp_fleet *f, const slp_shard_desc *d, int 
   SLP_PROBE("bulk write: a lease that had vanished is made again");
   i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
   slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
-                 "its lease had vanished from the table and is made again: its checkpoint is lost");
+                 "its lease was missing in the table and is created again: its checkpoint is lost");
   return i;
 }
 

@@ -263,7 +263,7 @@ static void leadership_read(slp_read *r) {
   const slp_leadership_row *lead = row.kind == SLP_ROW_LEADERSHIP ? &row.u.leadership : NULL;
   if (lead && !slp_spread_agrees(f, lead)) {
     slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key,
-                      "it says that leases lie under other keys than when this worker joined");
+                      "it says that leases are stored under other keys than when this worker joined");
     slp_election_seek(f, 5000000);
     return;
   }

@@ -125,7 +125,7 @@ static void end(slp_fleet *f) {
   SLP_PROBE("lead: given up");
   f->stats.holes_now = 0; /* forgotten, because the next leader looks for hash keys without a lease itself */
   slp_shut_forget(f);
-  slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, slp_election_epoch(f), "leads no more");
+  slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, slp_election_epoch(f), "is no longer the leader");
 }
 
 void slp_leader_leads(slp_fleet *f, int on) {

@@ -54,19 +54,18 @@ int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, siz
   /* All checkpoints must be early. A single one may be damaged, or written by an operator. */
   int early = o->placed && o->early == o->placed;
   if (o->proven)
-    snprintf(text, size, "row %.*s has other hash keys than that shard: the rows are another stream's. %s",
+    snprintf(text, size,
+             "row %.*s has other hash keys than that shard: the rows belong to another stream. %s",
              SHARD(o->range_shard), what_to_do);
   else if (early)
-    snprintf(
-        text, size,
-        "the checkpoint of row %.*s, as of all %zu rows that have one, is less than any number of its shard: "
-        "another stream's, or an earlier one's of this name. %s, or --reset all --to oldest -o oldest",
-        SHARD(o->early_shard), o->early, what_to_do);
+    snprintf(text, size,
+             "the checkpoint of row %.*s, like all %zu, is less than any number of its shard: it belongs to "
+             "another stream, or to an earlier one of this name. %s, or --reset all --to oldest -o oldest",
+             SHARD(o->early_shard), o->early, what_to_do);
   else if (o->beyond && late)
-    snprintf(
-        text, size,
-        "row %.*s is of a shard that the stream does not have (its newest is %.*s): the rows are another "
-        "stream's. %s",
-        SHARD(o->beyond_shard), SHARD(o->newest), what_to_do);
+    snprintf(text, size,
+             "row %.*s is for a shard that the stream does not have (its newest is %.*s): the rows belong to "
+             "another stream. %s",
+             SHARD(o->beyond_shard), SHARD(o->newest), what_to_do);
   return o->proven || early || (o->beyond && late);
 }

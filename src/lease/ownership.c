@@ -495,7 +495,7 @@ static void park(slp_lease *l) {
   l->parked_us = slp_fleet_now(f);
   slp_lease_move(l, SLP_LEASE_PARKED);
   slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->own.epoch,
-                 "parked: kept by this worker, unread, as long as it lives");
+                 "parked: this worker keeps it, unread, while it runs");
 }
 
 static void draining(slp_lease *l) {

@@ -24,7 +24,7 @@ static void taken_anew(slp_lease *l, const slp_write *op) {
   SLP_PROBE("lease: kept after all");
   f->stats.taken++;
   if (l->release.was_open)
-    slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->own.epoch, "given up, and taken anew");
+    slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->own.epoch, "given up, and taken again");
   slp_lease_begin_write(l, op);
 }
 

@@ -159,7 +159,7 @@ void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s) {
   if (!s->bad_n || !slp_listed_may_tell(f, SLP_LISTED_BAD_ROWS, 0)) return;
   for (size_t i = 0; i < named; i++) slp_fleet_bad_row(f, (slp_str){NULL, 0}, &s->bad[i].key, s->bad[i].why);
   if (s->bad_n > named)
-    slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0, "and %zu more rows that make no sense",
+    slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0, "and %zu more invalid rows",
                    s->bad_n - named);
 }
 

@@ -24,8 +24,8 @@ typedef struct path_part {
 static const char *trouble_of_folder(const char *path) {
   struct stat st;
   if (stat(path, &st))
-    return errno == ENOENT ? "is not there" : errno == ENOTDIR ? NULL : "can't be looked at";
-  if (!S_ISDIR(st.st_mode)) return "is no folder";
+    return errno == ENOENT ? "is not there" : errno == ENOTDIR ? NULL : "can't be examined";
+  if (!S_ISDIR(st.st_mode)) return "is not a folder";
   return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? "may not be entered" : NULL;
 }
 

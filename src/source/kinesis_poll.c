@@ -58,7 +58,8 @@ static void undescribed(slp_poll *p, const slp_fail *f) {
   if (k->undescribed_told) return;
   k->undescribed_told = 1;
   p->s.news = SLP_NEWS_WARNING;
-  snprintf(p->s.told, sizeof p->s.told, "whether keys decide on shards is not known: %.300s", f->message);
+  snprintf(p->s.told, sizeof p->s.told, "it is not known whether partition keys choose the shard: %.300s",
+           f->message);
 }
 
 /* Called when the service refused a position: sets another one. Kinesis refuses a time that is in the future

@@ -215,9 +215,8 @@ static void answer(sub *u) {
 /* Added to the message if a subscription got no byte at all. Kinesis sends an event every few seconds even
  * for an idle shard, so something between Kinesis and this process must be holding the answer back. */
 static const char held_back[] =
-    "the service sends an event every few seconds, so something between may hold answers back, as a proxy "
-    "that "
-    "buffers: have it pass on what comes (nginx: proxy_buffering off), or read with retrieval poll or auto";
+    "the service sends an event every few seconds, so a proxy in between may buffer answers: turn buffering "
+    "off (nginx: proxy_buffering off), or read with retrieval poll or auto";
 
 static void fail_fetch(sub *u, const slp_fail *fail) {
   slp_page_reset(u->fetch->page);
@@ -226,7 +225,7 @@ static void fail_fetch(sub *u, const slp_fail *fail) {
     slp_fail_set(&u->fetch->rq.fail, fail->class, fail->code, "%.90s; %s", fail->message, held_back);
   else if (!u->p->or_poll && u->vain.n >= VAIN_MAX)
     slp_fail_set(&u->fetch->rq.fail, fail->class, fail->code,
-                 "%.180s; %u subscriptions in a row brought no event: with retrieval auto it would be polled",
+                 "%.180s; %u subscriptions in a row delivered no event: retrieval auto would poll",
                  fail->message, (unsigned)u->vain.n);
   u->fetch->rq.sent_us = u->asked_us;
   u->fetch->rq.done_us = slp_now_us(u->p->h);
@@ -414,7 +413,7 @@ static slp_fail given_is_gone(sub *u) {
   u->asked_gone = !u->asked_gone;
   if (!u->asked_gone)
     slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE,
-                 "%.160s (the shard is listed; consumer %.60s, given by its ARN, is not registered anew)",
+                 "%.160s (the shard is listed; consumer %.60s, given by its ARN, is not registered again)",
                  u->op.op.fail.message, u->p->consumer);
   return fail;
 }
@@ -429,8 +428,8 @@ static slp_fail who_is_gone(sub *u, int changed) {
   } else if (!changed) {
     fail = p->given_arn[0] ? given_is_gone(u) : u->op.op.fail;
   } else {
-    slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE, "consumer %s was deregistered while it was read by; %s",
-                 p->consumer, p->s.pushes ? "it is registered anew" : "polling from now on");
+    slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE, "consumer %s was deregistered while it was in use; %s",
+                 p->consumer, p->s.pushes ? "it is registered again" : "polling from now on");
   }
   return fail;
 }

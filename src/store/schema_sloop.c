@@ -92,7 +92,7 @@ static void read_leadership(const slp_row *row, slp_parsed_row *f) {
   l->start = slp_pos_read(text(row, "start"));
   l->format = (uint32_t)slp_min_u64(whole(row, "fmt", 0), UINT32_MAX);
   l->spread = read_spread(row);
-  if (!l->spread.keys) bad(f, "under how many keys the leases lie can't be understood");
+  if (!l->spread.keys) bad(f, "the number of keys of the leases can't be understood");
   if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
   if (!owner_is_text(row)) bad(f, "its owner is no text");
   if (l->format > FORMAT) bad(f, "it was written by a newer version");
@@ -207,7 +207,7 @@ static void read_lease_under(const sloop_schema *s, uint32_t n, const slp_row *r
                              slp_parsed_row *f) {
   read_lease(row, shard, f);
   if (key_of(&s->base.spread, shard) == n) return;
-  bad(f, "it lies under another key than its name says");
+  bad(f, "it is stored under another key than its name says");
   f->astray = 1;
 }
 
@@ -677,8 +677,8 @@ static void form(slp_schema *base, const slp_store_rows *rows, slp_table_form *r
   if (n)
     snprintf(
         ret->passed, sizeof ret->passed,
-        "rows of an earlier stream of this name are left alone (%zu, as %.*s): nothing of them is continued",
-        n, (int)slp_min_u64(first.n, 90), first.p);
+        "rows of an earlier stream of this name are ignored (%zu, as %.*s): nothing of them is continued", n,
+        (int)slp_min_u64(first.n, 90), first.p);
 }
 
 static int lease_key(slp_schema *base, uint32_t n, slp_buf *room, slp_row_key *ret) {

@@ -360,9 +360,9 @@ static int check_format(slp_sqlite_ask *a, int *ret_empty) {
     return SQLITE_ERROR;
   *ret_empty = !things && !id;
   if (*ret_empty) return 0;
-  if (id != APPLICATION_ID) return refuse(a, "this SQLite database is another program's");
+  if (id != APPLICATION_ID) return refuse(a, "this SQLite database belongs to another program");
   if (format == FORMAT) return check_tables(a);
-  snprintf(text, sizeof text, "its format is %lld, and this program knows only %d: newer workers use it",
+  snprintf(text, sizeof text, "its format is %lld, but this program knows only %d: newer workers use it",
            (long long)format, FORMAT);
   return refuse(a, text);
 }
@@ -428,7 +428,7 @@ static int open_file(slp_sqlite_ask *a, int create) {
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (create ? SQLITE_OPEN_CREATE : 0);
   if (f->db && is_another(f)) slp_sqlite_file_close(f);
   if (f->db) return 0;
-  if (is_no_file(f->path)) return refuse(a, "it is no file");
+  if (is_no_file(f->path)) return refuse(a, "it is not a file");
   int rc = sqlite3_open_v2(f->path, &f->db, flags, NULL);
   if (rc == SQLITE_CANTOPEN && !create && f->db && sqlite3_system_errno(f->db) == ENOENT)
     slp_fail_set(&a->fail, SLP_GONE, SLP_ENOENT, "there is no lease file %.200s", f->path);

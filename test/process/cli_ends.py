@@ -286,7 +286,7 @@ UNNAMED = ("kcl", "vmware-go-kcl", "motorway", "kcl-rb", "kinsumer")
 @test
 def rows_of_a_stream_that_was_made_again_are_said_to_be_the_old_ones():
     """Nobody joins them; each command says so, and the one that it names goes on."""
-    words = "another stream's, or an earlier one's of this name"
+    words = "it belongs to another stream, or to an earlier one of this name"
     with Box(1, *NO_LIMITS) as box:
         for schema in UNNAMED:
             box.make_stream(schema, 2)
@@ -316,7 +316,7 @@ def rows_of_a_stream_that_was_made_again_are_said_to_be_the_old_ones():
 @test
 def a_worker_whose_stream_is_made_again_names_the_command_that_goes_on():
     for schema, words in (("sloop", "Start again to read it (ENOSTREAM); run the same command again: it starts where -o says"),
-                          ("kcl", "first stream-tail -G app -X schema=kcl --reset all --to oldest -o oldest demo, for its rows")):
+                          ("kcl", "first stream-tail -G app -X schema=kcl --reset all --to oldest -o oldest demo, because its rows")):
         with Box(1, *NO_LIMITS) as box:
             box.put(5)
             p = box.start("-G", "app", "-X", "schema=" + schema, "-o", "oldest", "-X", "list_ms=1000", *QUICK, "demo")
@@ -352,7 +352,7 @@ def a_reader_without_leases_ends_too_when_its_stream_is_made_again():
                 if args and args[0] == "--save":  # and what it kept is said to be the old one's
                     r = box.tail(*args, "-o", "oldest", "made")
                     equal(r.code, 1, r.err)
-                    check("of an older stream of that name" in r.err and "remove that file" in r.err, r.err)
+                    check("belongs to an older stream of this name" in r.err and "remove that file" in r.err, r.err)
 
 
 def table(box, *args):
@@ -599,7 +599,7 @@ def two_streams_under_one_name_of_the_kcl_are_told_when_their_leases_meet():
             except urllib.error.HTTPError as error:
                 why = error.read().decode()
                 equal(error.code, 503, why)
-                check(re.search(r"old: the service refused the position of shardId-0+[01] \d s ago: --explain says more", why), why)
+                check(re.search(r"old: the service refused the position of shardId-0+[01] \d s ago: see --explain", why), why)
             check("the service refuses to read from" in said and "-X schema=kcl --reset " in said and
                   " --to oldest -o oldest old sets a new position; if two streams share this application name, rename one" in said, said)
         finally:

@@ -259,8 +259,8 @@ def rows_of_another_system_are_told_by_their_attributes():
 
 @test
 def rows_of_other_streams_are_named_and_left_alone():
-    for stream, epoch, words in (("payments", 1600000000, "rows of other streams are left alone (1, as"),
-                                 ("demo", 1600000000, "rows of an earlier stream of this name are left alone (1, as")):
+    for stream, epoch, words in (("payments", 1600000000, "rows of other streams are ignored (1, as"),
+                                 ("demo", 1600000000, "rows of an earlier stream of this name are ignored (1, as")):
         with Box(1, *NO_LIMITS) as box:
             put = box.put(10)
             there = Tables(box, app=("leaseKey", [named(box, SHARD, "4960", stream, epoch)]))

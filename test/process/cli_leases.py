@@ -166,7 +166,7 @@ def what_was_written_before_a_stop_never_comes_again():
             first, said, seconds = stopped_with_a_reader_that_stands_still(box, stream, args)
             check(0 < len(first) < 400, args, len(first))
             # It says that the leases were given up, at once and not when their time is over; so they were.
-            check("goes on from here" in said and "before the leases" not in said, args, said)
+            check("continues from here" in said and "before the leases" not in said, args, said)
             check(seconds < 4, args, seconds)
             r = box.tail("--leases", "-J", "-G", stream, *args[:2] * ("schema=kcl" in args), stream)
             rows = [json.loads(line) for line in r.out.splitlines()]
@@ -201,7 +201,7 @@ def what_a_slow_reader_has_taken_of_a_batch_is_saved_before_the_batch_is_over():
 
 @test
 def a_stream_that_was_made_anew_begins_as_a_new_one_and_that_is_told():
-    words = "rows of an earlier stream of this name are left alone ("
+    words = "rows of an earlier stream of this name are ignored ("
     with Box(1, *NO_LIMITS) as box:
         box.put(5)
         r = box.tail("-G", "app", "-o", "oldest", "-c", "5", "demo", limit=30)
@@ -522,7 +522,7 @@ def commands_on_tables_of_kinsumer():
         equal([(row["worker"], row["state"], row["leads"], row["held"], row["host"]) for row in rows if "worker" in row],
               [(go.living, "leads", True, 1, "here"), (go.dead, "silent", False, 1, "gone")])
         for shard, words in (("0", f"is being read by {go.living}"), ("1", f"its owner {go.dead} was last heard"),
-                             ("2", f"is nobody's, and assigned to {go.living}")):
+                             ("2", f"has no owner; it is assigned to {go.living}")):
             r = command("--explain", shard)
             equal((r.code, r.err), (0, ""))
             check(words in r.out.decode(), r.out)

@@ -83,7 +83,7 @@ def each_loss_of_each_shard_is_told_with_its_bounds():
         lose(box, 80)
         with Reader(box, *args) as r:
             r.wait(80)
-            told = [re.fullmatch(rf"stream-tail: ({SHARD}): the record to go on from is not kept any more; records after it "
+            told = [re.fullmatch(rf"stream-tail: ({SHARD}): the stream no longer keeps the record to continue from; records after it "
                                  r"may be missing; behind (\d+) of (\S+Z); until (\d+) of (\S+Z)", line) for line in r.told()]
             equal(sorted(m[1] for m in told if m), [f"shardId-{i:012}" for i in range(8)], r.told())
             check(all(int(m[2]) < int(m[4]) and m[3] < m[5] for m in told if m))
@@ -107,7 +107,7 @@ def a_place_of_which_every_shard_is_gone_goes_on_with_what_is_kept():
         box.admin(f"/_sandbox/trim?stream=demo&before={middle}")
         with Reader(box, *args) as r:
             r.wait(20)
-            equal(sum("the token's shard is not kept any more" in line for line in r.told()), 2, r.told())
+            equal(sum("the stream no longer keeps this shard of the token" in line for line in r.told()), 2, r.told())
             equal(r.stop(), 0, r.told())
 
 

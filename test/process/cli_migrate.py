@@ -370,7 +370,7 @@ def what_is_in_the_way_in_the_source():
             dynamodb.update_item(TableName="sloop", Key=key, UpdateExpression="SET " + ", ".join(f"{n} = :{n}" for n in attributes),
                                  ExpressionAttributeValues={f":{n}": v for n, v in attributes.items()})
 
-        for attributes, words in (({"pos": {"N": "7"}}, "makes no sense"), ({"pos": {"S": "somewhere"}}, "makes no sense"),
+        for attributes, words in (({"pos": {"N": "7"}}, "is invalid"), ({"pos": {"S": "somewhere"}}, "is invalid"),
                                   ({"epoch": {"S": "two"}}, "its epoch is no number")):
             row(**attributes)
             for to in (target, Form(box, "token", folder)):
@@ -469,7 +469,7 @@ def tokens_that_make_no_sense():
         with open(token.file, encoding="utf-8") as file:
             kept = file.read()
         target.read(3)
-        refused(target, token, "is there, with other positions")
+        refused(target, token, "exists, with other positions")
         with open(token.file, encoding="utf-8") as file:
             equal(file.read(), kept)
         nowhere = Form(box, "token", folder, "x")

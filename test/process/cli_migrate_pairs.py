@@ -267,7 +267,7 @@ def refusals(world, one, two):
         world.make(source, [source.row(shard, kind if shard is odd else what) for shard, what in plan])
         r = world.migrate(place_of(source), place_of(target), "--write")
         equal(r.code, 1, label, r.err, r.out)
-        check(f"{odd.id}: conflict: " in r.out.decode() and "1 rows are in the way; nothing was written" in r.err, label, r.out, r.err)
+        check(f"{odd.id}: conflict: " in r.out.decode() and "1 rows are in conflict; nothing was written" in r.err, label, r.out, r.err)
         if target.name != "sloop":
             check(target.tables[0][0] not in world.tables(), label)
 

@@ -398,7 +398,7 @@ def a_child_that_hangs_is_told_of_and_not_killed_unless_that_is_asked_for():
             check(d.said().count("of the stop") == 1, d.said())
             # What is said of its silence from then on is what a stop does, and nothing behind the last word.
             stop = d.said().partition("stopping: ")[2]
-            check("without end" not in stop, stop)
+            check("without limit" not in stop, stop)
             check("has not answered" not in stop.partition("of the stop")[2], stop)
 
 

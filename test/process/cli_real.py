@@ -273,7 +273,7 @@ def the_demo_proves_itself():
     equal((r.code, r.err), (0, ""), r.out[-600:])
     m = re.search(rb"(\d+) records put, (\d+) records read through 4, 5 and 4 shards", r.out)
     check(m and int(m[1]) == int(m[2]) >= 10000, r.out[-600:])
-    check(b"\nproven: " in r.out)
+    check(b"\nOK: " in r.out)
     shown = re.findall(rb'^\{"n":(\d+),"user":"user-\d+","shards":[45]\}$', r.out, re.M)
     check(len(shown) > 20, len(shown))
 

@@ -160,7 +160,7 @@ def its_options():
     for option in (("-J",), ("-b", "http://x"), ("-m", "1")):
         r = run(BIN, "--iam", *option, "demo", env=environment())
         equal(r.code, 2)
-        check("only beside --try" in r.err, r.err)
+        check("only if --try is given" in r.err, r.err)
     equal(run(BIN, "--iam", "demo", env=environment()).code, 0)
 
 

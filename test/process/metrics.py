@@ -208,7 +208,7 @@ def leases_out_of_reach(box):
             expect(program.value("sloop_store_write_units_total", **labels) > 0, "what the table cost")
             valves.turn("table", "hole")
             wait_until(lambda: program.ask("/ready")[::2] ==
-                       (503, f"{stream}: suspended: this worker can't prove that it lives\n"), SECONDS, "not ready")
+                       (503, f"{stream}: suspended: this worker can't renew its leases\n"), SECONDS, "not ready")
             expect(program.value("sloop_suspended", **labels) == 1, "sloop_suspended")
             expect(program.value("sloop_ready", **labels) == 0, "sloop_ready")
             expect(program.ask("/healthz")[0] == 200, "alive all the same")
@@ -226,7 +226,7 @@ def a_hole():
         with Program(harness.tail_environment(box.url), "listen=127.0.0.1:0", "app=holed", "worker=w", "store=memory",
                      "lease_ms=2000", "list_ms=1000", stream) as program:
             program.tell("start")
-            holed = (503, f"{stream}: a part of the stream is not going to be read: there is a hole\n")
+            holed = (503, f"{stream}: a part of the stream will not be read: there is a gap in the hash-key ranges\n")
             wait_until(lambda: program.ask("/ready")[::2] == holed, 400, "a hole")
             labels = {"stream": stream, "app": "holed", "worker": "w"}
             expect(program.value("sloop_holes", **labels) == 1 and program.value("sloop_ready", **labels) == 0, "levels")
@@ -357,7 +357,7 @@ def where_it_listens(box):
             expect(second.refused.startswith("refused EADDRINUSE ") and str(program.port) in second.refused,
                    f"{second.refused}")
     for arguments, why in ((["listen=9100"], "it must be ADDRESS:PORT"), ([], "neither listen nor cloudwatch"),
-                           (["cloudwatch=AWS/Kinesis"], "AWS/ is for the services"),
+                           (["cloudwatch=AWS/Kinesis"], "AWS/ is reserved for AWS services"),
                            (["listen=127.0.0.1:0", "cloudwatch=:x"], "begins with a colon"),
                            (["cloudwatch=x", "cloudwatch_ms=10"], "at least 1000")):
         with Program(environment, *arguments, stream) as program:

@@ -607,7 +607,7 @@ class NetworkGone(Situation):
         return both("suspended" if now.mark > LEASE_S - 1 else "suspended|failing|reading|at_tip|waiting_for_shard")
 
     def unready(self, now, unready_s):
-        return LEASE_S * 0.8, "suspended: this worker can't prove that it lives"
+        return LEASE_S * 0.8, "suspended: this worker can't renew its leases"
 
     def explains(self, now):
         return "is not being read: its owner .* (was last heard|is dead)" if now.mark > LEASE_S + 5 else None

@@ -302,7 +302,7 @@ def damaged():
         finally:
             running.kill()
         expect(box.stats()["faults_used"] == 1, "the answer was not damaged")
-        expect(running.stderr().count("its checksum is another one") == 1, running.stderr())
+        expect(running.stderr().count("its checksum is wrong") == 1, running.stderr())
 
 
 def ended_stream():

@@ -345,7 +345,7 @@ def registered_consumers():
         done = shown("s")
         expect(done.code == 1 and b"not you" in done.err and len(done.err.splitlines()) == 1, str(done))
         # Who reads by it goes on: by one that is registered anew, or by polling where there is no right for that.
-        for retrieval, said in (("push", "registered anew"), ("auto", "polling from now on")):
+        for retrieval, said in (("push", "registered again"), ("auto", "polling from now on")):
             put.clear()
             name = f"own-{retrieval}"
             running = harness.Running(["-J", "-X", f"retrieval={retrieval}", "-X", f"push_consumer={name}", "-o", "latest", "s"],

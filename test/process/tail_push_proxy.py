@@ -163,7 +163,7 @@ def pushed_as_asked(way):
         put_many(box.client(), "s", 20, {})
         running = harness.Running(["--push", "-o", "oldest", "-J", "s"], environment)
         try:
-            harness.wait_until(lambda: "with retrieval auto it would be polled" in running.stderr(), SECONDS, "a remedy")
+            harness.wait_until(lambda: "retrieval auto would poll" in running.stderr(), SECONDS, "a remedy")
         finally:
             stop(running)
         expect("GetRecords" not in front.calls, "it polled")
@@ -181,7 +181,7 @@ def held_back(way, first):
             seconds = time.monotonic() - began
         finally:
             said = stop(running)
-        expect(first + "; the service sends an event every few seconds, so something between may hold answers back" in said, said)
+        expect(first + "; the service sends an event every few seconds, so a proxy in between may buffer answers" in said, said)
         expect("GetRecords" not in front.calls, "it polled")
         return f"{seconds:.1f} s"
 

@@ -84,7 +84,7 @@ TEST(a_kcl_rb_that_is_at_work_is_not_joined) {
     fw_world *w = rubys();
     if (owned) put(w, "assigned_to", "ruby-1");
     ruby_writes(w);
-    refused(w, "schema kcl-rb", "a worker of the other system is at work here");
+    refused(w, "schema kcl-rb", "a worker of the other system runs here");
   }
 }
 
@@ -133,7 +133,7 @@ TEST(a_kcl_rb_that_begins_meanwhile_is_seen) {
   ruby_writes(w);
   until(w, 5 * FW_S, is_out);
   CHECK_INT(w->writes, 0);
-  CHECK(strstr(w->told, "is at work here"));
+  CHECK(strstr(w->told, "runs here"));
   fw_reap(w);
   fw_free(w);
 }

@@ -790,10 +790,10 @@ static void refused(fw_world *w, const char *what) {
 TEST(a_version_of_kcl_that_is_not_known_is_not_joined) {
   fw_world *w = world(4);
   fw_operator_set(w, "Migration3.0", "cv", "CLIENT_VERSION_4X");
-  refused(w, "cv is \"CLIENT_VERSION_4X\"): this version of it is not known");
+  refused(w, "cv is \"CLIENT_VERSION_4X\"): this version is not known");
   w = fw_new_kcl_beside(seed, 4);
   fw_operator_put(w, 1, "Migration3.0", "cv", SLP_VAL_N, "3");
-  refused(w, "KCL 3 (row Migration3.0 in app-CoordinatorState: cv is \"\"): this version of it is not known");
+  refused(w, "KCL 3 (row Migration3.0 in app-CoordinatorState: cv is \"\"): this version is not known");
 }
 
 TEST(a_half_migrated_or_damaged_application_of_kcl_3_is_not_joined) {

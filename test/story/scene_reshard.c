@@ -396,9 +396,8 @@ SCENE(a_split_whose_children_are_not_listed_yet_has_no_tip) {
 SCENE(a_merge_whose_child_is_not_listed_for_minutes_has_no_tip_and_says_what_it_waits_for) {
   stage_begin(st, seed, 2);
   open_in_mid_reshard(st, 2, 0);
-  tip_comes_after_the_children(
-      st, 2, 0, 300000,
-      "the shards that go on from it are not listed yet, and the stream is being resharded");
+  tip_comes_after_the_children(st, 2, 0, 300000,
+                               "its children are not listed yet, and the stream is being resharded");
   CHECK(st->u.judged->errors >= 8 && st->u.judged->errors <= 12); /* two shards, each minute */
   CHECK(late_listing.lists >= 50 && late_listing.lists <= 140);
 }
@@ -451,7 +450,7 @@ SCENE(the_end_of_a_settled_stream_without_children_is_taken_for_one_after_half_a
   CHECK_INT(st->u.judged->tips, 0);
   slp_world_pass(st->w, 20000);
   CHECK(st->u.judged->tips > 0);
-  CHECK(strstr(st->u.judged->last_message, "taken for its last"));
+  CHECK(strstr(st->u.judged->last_message, "it counts as the last shard"));
   late_listing.hidden_from = SIZE_MAX;
   CHECK_CAUGHT_UP(&st->u, 120000);
 }

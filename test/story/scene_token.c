@@ -183,7 +183,7 @@ SCENE(a_token_of_another_life_of_the_stream_is_fatal_and_passes_over_nothing) {
   slp_world_pass(st->w, 3000);
   CHECK(st->u.judged->failed);
   CHECK_INT(st->u.judged->last_error, SLOOP_ETOKEN);
-  CHECK(strstr(st->u.judged->last_message, "it is of an older stream of that name"));
+  CHECK(strstr(st->u.judged->last_message, "the token belongs to an older stream of this name"));
   CHECK_INT(st->u.judged->records, 0);
 }
 

@@ -1742,7 +1742,7 @@ static void is_ready_and_nothing_comes(stage *g) {
 }
 static void is_not_ready_at_rest(stage *g) {
   at_its_tip(g);
-  hd_says_ready(g->o, 0, "a part of the stream is not going to be read", 1);
+  hd_says_ready(g->o, 0, "a part of the stream will not be read", 1);
 }
 static void tells_what_another_owns(stage *g) {
   says(g, 0, 0, SLOOP_SHARD_IS_SUSPENDED, -1);

@@ -77,7 +77,7 @@ TEST(leases_under_several_keys) {
   CHECK_STR(l->leases[1]->shard, "shardId-000000000002");
   CHECK_INT(l->bad_rows_n, 1);
   CHECK_STR(l->bad_rows[0],
-            "orders@1700000000/s/shardId-000000000002: it lies under another key than its name says");
+            "orders@1700000000/s/shardId-000000000002: it is stored under another key than its name says");
   over();
   end();
 }
@@ -228,7 +228,7 @@ TEST(a_table_that_is_not_there_is_named_and_not_made) {
     CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_LEASES}), 0);
     CHECK_INT(slp_admin_fail(admin)->code, SLOOP_ELEASE);
     CHECK_STR(message(),
-              "there is no table \"nowhere\": no worker of orders has begun yet, or it was deleted");
+              "there is no table \"nowhere\": no worker of orders has started yet, or it was deleted");
     CHECK(!slp_admin_answered(admin)->leases);
     over();
   }

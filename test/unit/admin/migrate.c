@@ -97,7 +97,7 @@ TEST(rows_that_are_in_the_way) {
   PUT("l/y", "epoch#3", "pos=elsewhere");
   PUT("x/other", "a=b");
   import(token_of(both), 1, SLOOP_ELEASE);
-  CHECK_STR(message(), "4 rows are in the way; nothing was written");
+  CHECK_STR(message(), "4 rows are in conflict; nothing was written");
   becomes("a", SLP_IMPORT_THERE, SLP_POSITION_OLDEST, 0);
   becomes("b", SLP_IMPORT_DIFFERS, SLP_POSITION_AFTER, 0);
   CHECK_INT(slp_import_problems(admin), 4);
@@ -140,7 +140,7 @@ TEST(rows_that_a_worker_makes_meanwhile_are_in_the_way_and_the_others_counted) {
       "{\"shard_id\": \"b\"}, {\"shard_id\": \"c\"}, {\"shard_id\": \"d\"}]";
   harmed.before_write = w_joins;
   import(token_of(all), 1, SLOOP_ELEASE);
-  CHECK_STR(message(), "1 rows are in the way: they came while others were written; 3 of 4 are in");
+  CHECK_STR(message(), "1 rows are in conflict: they appeared meanwhile; 3 of 4 positions are written");
   becomes("a", SLP_IMPORT_DIFFERS, SLP_POSITION_AT, 0);
   becomes("b", SLP_IMPORT_MADE, SLP_POSITION_OLDEST, 0);
   done();
@@ -175,8 +175,8 @@ TEST(a_worker_that_is_found_after_some_writes_is_told_with_their_number) {
   harmed.before_write = the_second_on;
   import(token_of(all), 1, SLOOP_ELEASE);
   CHECK_STR(message(), "worker w." INCARNATION
-                       " is alive; 1 of 3 positions were written before that was seen, and "
-                       "the same command carries on: stop it first");
+                       " is alive: stop it first; 1 of 3 positions are already written; run the same command "
+                       "again to continue");
   becomes("a", SLP_IMPORT_MADE, SLP_POSITION_OLDEST, 0);
   becomes("b", SLP_IMPORT_SENT, SLP_POSITION_OLDEST, 0);
   slp_timer_clear(&f.h, &heart.timer);
@@ -193,7 +193,7 @@ TEST(a_worker_that_lives_and_one_that_does_not) {
   worker("w", NULL);
   beats("w/w", 3600000);
   import(token_of(one), 1, SLOOP_EOWNED);
-  CHECK_STR(message(), "worker w." INCARNATION " is alive; nothing was written: stop it first");
+  CHECK_STR(message(), "worker w." INCARNATION " is alive: stop it first; nothing was written");
   CHECK_INT(harmed.writes, 0);
   slp_timer_clear(&f.h, &heart.timer);
   import(token_of(one), 1, 0);
@@ -335,7 +335,7 @@ TEST(a_worker_of_kcl_3_without_a_lease) {
   tells_on = 1;
   tells(&timer);
   import(token_of(one), 1, SLOOP_EOWNED);
-  CHECK_STR(message(), "worker w.1 is alive; nothing was written: stop it first");
+  CHECK_STR(message(), "worker w.1 is alive: stop it first; nothing was written");
   CHECK_INT(harmed.writes, 1);
   survey(SLOOP_EOWNED);
   slp_timer_clear(&f.h, &timer);

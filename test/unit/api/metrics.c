@@ -126,7 +126,7 @@ TEST(options) {
   o = opts("127.0.0.1", NULL);
   refused(&o, SLOOP_EOPTION, "ADDRESS:PORT");
   o = opts(NULL, "AWS/x");
-  refused(&o, SLOOP_EOPTION, "AWS/ is for");
+  refused(&o, SLOOP_EOPTION, "AWS/ is reserved");
   o = opts(NULL, "x");
   o.cloudwatch_ms = 999;
   refused(&o, SLOOP_EOPTION, "at least 1000");

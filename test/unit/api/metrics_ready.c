@@ -58,7 +58,8 @@ TEST(with_leases) {
   CHECK_STR(judged("a", SLP_READING_RUNNING, STATS(0)), "orders: this worker has not joined its application");
   CHECK(strstr(judged("a", SLP_READING_RUNNING, STATS(.joined_now = 1, .suspended_now = 1)),
                "orders: suspended"));
-  CHECK(strstr(judged("a", SLP_READING_RUNNING, STATS(.joined_now = 1, .holes_now = 2)), "there is a hole"));
+  CHECK(strstr(judged("a", SLP_READING_RUNNING, STATS(.joined_now = 1, .holes_now = 2)),
+               "there is a gap in the hash-key ranges"));
   CHECK_STR(judged("a", SLP_READING_STOPPED, STATS(.joined_now = 1)), "orders: stopped");
 }
 
@@ -81,9 +82,9 @@ TEST(a_shard_without_progress) {
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_WAITS_FOR_ANOTHER, .state_ms = 61000, .other = "shard-2")),
             "shard-1 has waited 61 s for records of shard-2 in the order by time");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_PARKED, .state_ms = 0)),
-            "shard-1 is parked: nobody reads it until it is released");
+            "shard-1 is parked: no worker reads it until it is released");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_REFUSED, .state_ms = 2000)),
-            "the service refused the position of shard-1 2 s ago: --explain says more");
+            "the service refused the position of shard-1 2 s ago: see --explain");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_WAITS_FOR_PARENT, .state_ms = -1)), "");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_PAUSED, .state_ms = 900000)), "");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_AT_TIP, .state_ms = 900000)), "");
@@ -111,8 +112,8 @@ TEST(every_reason_is_told_with_how_many_shards_it_has) {
   CHECK_INT(slp_ready_put(&all, &b), 0);
 #define STAND                                                                                            \
   "s5 has waited 95 s for this program to finish with records; s3 has failed for 90 s: Throttling (and " \
-  "2 more shards); the service refused the position of s8 20 s ago: --explain says more; s2 is parked: " \
-  "nobody reads it until it is released"
+  "2 more shards); the service refused the position of s8 20 s ago: see --explain; s2 is parked: "       \
+  "no worker reads it until it is released"
   CHECK_STR(slp_buf_z(&b), STAND);
   slp_sample_init(&s, mem);
   CHECK_INT(slp_sample_add(&s, "", "other", "", SLP_READING_STOPPED, &STATS(0)), 0);
@@ -121,10 +122,10 @@ TEST(every_reason_is_told_with_how_many_shards_it_has) {
       slp_sample_add(&s, "a", "orders", "", SLP_READING_RUNNING, &STATS(.holes_now = 1, .suspended_now = 1)),
       0);
   CHECK_INT(slp_sample_set_stuck(&s, slp_buf_z(&b)), 0);
-  CHECK_STR(said_of(&s),
-            "other: stopped\norders: a part of the stream is not going to be read: there is a hole; "
-            "suspended: this "
-            "worker can't prove that it lives; this worker has not joined its application; " STAND);
+  CHECK_STR(
+      said_of(&s),
+      "other: stopped\norders: a part of the stream will not be read: there is a gap in the hash-key ranges; "
+      "suspended: this worker can't renew its leases; this worker has not joined its application; " STAND);
   CHECK_INT(slp_ready_is(&s, &s.consumers[0]), 0);
   CHECK_INT(slp_ready_is(&s, &s.consumers[1]), 1);
   CHECK_INT(slp_ready_is(&s, &s.consumers[2]), 0);

@@ -208,7 +208,7 @@ TEST(no_table_and_no_stream) {
   CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("a")), 0);
   fake_run(&f, 1000000);
   CHECK_STR(said, "a:ELEASE ");
-  CHECK_STR(message, "there is no table \"leases\": no worker of orders has begun yet, or it was deleted");
+  CHECK_STR(message, "there is no table \"leases\": no worker of orders has started yet, or it was deleted");
   fake_script(&f, 400, "{\"__type\":\"ResourceNotFoundException\",\"message\":\"no orders\"}");
   CHECK_INT(sloop_admin_leases(sloop_admin_of(s), on_leases, who("b")), 0);
   fake_run(&f, 1000000);

@@ -101,7 +101,8 @@ TEST(a_profile_names_what_the_environment_does_not) {
               i ? "http://localhost:1/latest/api/token" : "http://localhost:2/latest/api/token");
     CHECK_INT(f.sent[1].total_ms_max, 3000);
     CHECK_INT(last, i ? SLP_IMDS_FINE : SLP_IMDS_BROKEN);
-    if (!i) CHECK(strstr(m.why, "ec2_metadata_v1_disabled forbids to go on without: status 404") != NULL);
+    if (!i)
+      CHECK(strstr(m.why, "ec2_metadata_v1_disabled forbids to continue without one: status 404") != NULL);
     slp_profile_free(&profile);
     end();
   }

@@ -130,7 +130,7 @@ TEST(a_living_owner_keeps_it) {
   beats("w/b", 3600000);
   release("s1");
   fails(SLOOP_EOWNED, "s1 belongs to b." INCARNATION
-                      ", which is alive; nothing was changed: stop it, or release the worker");
+                      ", which is alive: stop it, or release the worker; nothing was changed");
   CHECK(took_us < 6000000);
   over();
   CHECK_STR(get("l/s1", "owner"), "b." INCARNATION);
@@ -387,7 +387,7 @@ TEST(what_is_not_there_is_not_set) {
   fails(SLOOP_ENOSHARD, "there is no lease of s1 that can be read");
   over();
   reset("s2", oldest, 1);
-  fails(SLOOP_ENOSHARD, "orders does not list s2 any more: it can't be read");
+  fails(SLOOP_ENOSHARD, "orders no longer lists s2: it can't be read");
   over();
   reset("s3", oldest, 0);
   fails(SLOOP_ENOSHARD, "there is no lease of s3");
@@ -409,7 +409,7 @@ TEST(one_living_owner_and_nothing_is_set) {
   beats("w/b", 3600000);
   reset(NULL, oldest, 0);
   fails(SLOOP_EOWNED,
-        "s2 belongs to b." INCARNATION ", which is alive; nothing was changed: stop it, or use force");
+        "s2 belongs to b." INCARNATION ", which is alive: stop it, or use force; nothing was changed");
   CHECK_STR(words(), "");
   over();
   CHECK_INT(harmed.writes, 0);
@@ -543,13 +543,13 @@ TEST(counters_that_move_are_alive) {
   heart.timer = (slp_timer){.at_us = UINT64_MAX, .run = s1_renewed};
   CHECK_INT(slp_timer_set(&f.h, &heart.timer, slp_now_us(&f.h) + 3000000), 0);
   reset(NULL, oldest, 0);
-  fails(SLOOP_EOWNED, "s1 belongs to u1, which is alive; nothing was changed: stop it, or use force");
+  fails(SLOOP_EOWNED, "s1 belongs to u1, which is alive: stop it, or use force; nothing was changed");
   over();
   CHECK_INT(slp_timer_set(&f.h, &heart.timer, slp_now_us(&f.h) + 3000000), 0);
   PUT("s1", "leaseCounter#9");
   release("s1");
   fails(SLOOP_EOWNED,
-        "s1 belongs to u1, which is alive; nothing was changed: stop it, or release the worker");
+        "s1 belongs to u1, which is alive: stop it, or release the worker; nothing was changed");
   over();
   CHECK_INT(harmed.writes, 0);
   CHECK_STR(get("s1", "leaseOwner"), "u1");
@@ -573,7 +573,7 @@ TEST(words_that_rows_of_counters_have) {
   over();
   CHECK_STR(get("s1", "checkpoint"), "LATEST");
   reset("s1", (slp_position){.kind = SLP_POSITION_TIME, .at_ms = 5}, 1);
-  fails(SLOOP_EOPTION, "rows of schema kcl hold no times");
+  fails(SLOOP_EOPTION, "rows of schema kcl store no times");
   over();
   slp_position at = {.kind = SLP_POSITION_AT};
   slp_mark_set(&at.mark, SLP_STR("4711"), 0, -1);

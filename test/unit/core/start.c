@@ -33,8 +33,9 @@ TEST(places_that_make_no_sense_are_named) {
   refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = "1", .sub = UINT64_C(1) << 32},
           "start.sub is too large");
   refused((sloop_position_t){.kind = SLOOP_AT_TOKEN}, "start.token is missing");
-  refused((sloop_position_t){.kind = SLOOP_AFTER_SEQ, .shard = "a", .seq = "1"}, "start.kind is a place of");
-  refused((sloop_position_t){.kind = SLOOP_AT_END}, "start.kind is a place of a lease");
+  refused((sloop_position_t){.kind = SLOOP_AFTER_SEQ, .shard = "a", .seq = "1"},
+          "start.kind is a position of");
+  refused((sloop_position_t){.kind = SLOOP_AT_END}, "start.kind is a position of a lease");
 }
 
 TEST(a_start_position_is_a_copy) {
@@ -102,7 +103,7 @@ TEST(a_token_of_an_older_stream_of_the_table_says_so) {
       {TOKEN_OF(TABLE "2026-01-01T00:00:00.000"), "an older stream of this table, " TABLE "2026-01-01"},
       {TOKEN_OF("arn:aws:dynamodb:eu-west-1:123456789012:table/other/stream/2026-02-02T00:00:00.000"),
        "it belongs to arn:aws:dynamodb:eu-west-1:123456789012:table/other/stream/2026-02-02T00:00:00.000, "
-       "and this is"},
+       "but this is"},
   };
   slp_mem *mem = slp_mem_new(NULL, NULL);
   char arn[] = TABLE "2026-02-02T00:00:00.000", why[160];

@@ -85,7 +85,7 @@ TEST(a_table_is_joined_in_the_form_that_it_has) {
 }
 
 TEST(rows_of_other_streams_are_named_and_their_form_is_kept) {
-  joins(0, OTHER, NULL, SLP_KCL_KEY_OURS, "rows of other streams are left alone (1, as " OTHER ")");
+  joins(0, OTHER, NULL, SLP_KCL_KEY_OURS, "rows of other streams are ignored (1, as " OTHER ")");
   joins(0, NAME ":shardId-0", OTHER, SLP_KCL_KEY_OURS, OTHER);
   joins(0, FORMER, NULL, SLP_KCL_KEY_OURS, "rows of an earlier stream of this name");
   joins(1, FORMER, OTHER, SLP_KCL_KEY_OURS, FORMER);

@@ -64,7 +64,7 @@ TEST(what_a_proxy_refuses_is_told_as_its_word) {
   CHECK(strstr(told_of(f, &none, SLOOP_EPROXY),
                "answered 403 to CONNECT kin.example:443: check that its rules"));
   f.connect_code = 404;
-  CHECK(strstr(told_of(f, &none, SLOOP_EPROXY), "this may be no proxy"));
+  CHECK(strstr(told_of(f, &none, SLOOP_EPROXY), "this may not be a proxy"));
   static const int pass[] = {408, 429, 500, 502, 503, 504};
   for (size_t i = 0; i < SLP_COUNT(pass); i++) {
     f.connect_code = pass[i];
@@ -82,14 +82,13 @@ TEST(a_failure_is_told_of_the_hop_where_it_happened) {
                "name of " AT " not found"));
   CHECK(
       strstr(told_of((slp_curl_failure){.rc = CURLE_PEER_FAILED_VERIFICATION, .detail = own}, &p, SLOOP_ETLS),
-             "certificate of " AT
-             " not accepted: self-signed certificate; its authority goes into PROXY_CA_BUNDLE"));
+             "certificate of " AT " not accepted: self-signed certificate; put its CA into PROXY_CA_BUNDLE"));
   /* The variable decides alone, and the others would be set in vain. */
   setenv("PROXY_CA_BUNDLE", "/etc/proxy.pem", 1);
   CHECK_STR(told_of((slp_curl_failure){.rc = CURLE_PEER_FAILED_VERIFICATION, .detail = own}, &p, SLOOP_ETLS),
             "certificate of " AT
-            " not accepted: self-signed certificate; its authority goes into the file that "
-            "PROXY_CA_BUNDLE names; check HTTPS_PROXY and NO_PROXY");
+            " not accepted: self-signed certificate; put its CA into the file that PROXY_CA_BUNDLE names; "
+            "check HTTPS_PROXY and NO_PROXY");
   unsetenv("PROXY_CA_BUNDLE");
   slp_curl_failure f = {.rc = CURLE_PEER_FAILED_VERIFICATION, .detail = own, .connect_code = 200};
   CHECK(strstr(told_of(f, &p, SLOOP_ETLS), "certificate of " BEHIND " not accepted"));

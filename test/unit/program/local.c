@@ -86,7 +86,7 @@ TEST(the_part_of_a_path_that_is_in_the_way_is_named) {
   CHECK_STR(explained("nonexistent/b", -ENOENT, 0), "nonexistent is not there");
   CHECK_STR(explained("/tmp/nonexistent", -ENOENT, 0), "No such file or directory");
   CHECK_STR(explained("nonexistent", -ENOENT, 0), "No such file or directory");
-  CHECK_STR(explained("/etc/passwd/b", -ENOTDIR, 1), "/etc/passwd is no folder");
+  CHECK_STR(explained("/etc/passwd/b", -ENOTDIR, 1), "/etc/passwd is not a folder");
   CHECK_STR(explained("/etc", -EISDIR, 0), "it is a folder");
   CHECK_STR(explained("/etc/x", -ENOSPC, 1), "No space left on device");
   CHECK_STR(explained("/etc/x", SLP_ELIMIT, 0), "too large");

@@ -68,7 +68,7 @@ TEST(a_listing_tells_what_decides_on_shards_if_that_may_be_asked_for) {
   CHECK_INT(l.shards_n, 1);
   CHECK_INT(l.placement, SLOOP_PLACED_UNKNOWN);
   CHECK_INT(src->news, SLP_NEWS_WARNING);
-  CHECK_STR(src->told, "whether keys decide on shards is not known: scripted");
+  CHECK_STR(src->told, "it is not known whether partition keys choose the shard: scripted");
   src->news = SLP_NEWS_NONE; /* it was told */
   for (int i = 0; i < 3; i++) {
     script((step){.shards = "a"});

@@ -524,7 +524,7 @@ TEST(rows_of_an_earlier_stream_of_this_name_are_told_of) {
   schema->form(schema, &(slp_store_rows){.rows = rows, .n = 4}, &form);
   CHECK_STR(form.refused, "");
   CHECK_STR(form.passed,
-            "rows of an earlier stream of this name are left alone (2, as orders@1600000000/l/shardId-0): "
+            "rows of an earlier stream of this name are ignored (2, as orders@1600000000/l/shardId-0): "
             "nothing of them is continued");
   end();
 }

@@ -284,7 +284,7 @@ TEST(a_fifo_or_a_device_is_refused_as_no_file) {
     slp_fail fail = prepare(&f, s).rq.fail;
     CHECK_INT(fail.class, SLP_REFUSED);
     CHECK_INT(fail.code, SLOOP_EREFUSED);
-    snprintf(want, sizeof want, "lease file %s: it is no file", path);
+    snprintf(want, sizeof want, "lease file %s: it is not a file", path);
     CHECK_STR(fail.message, want);
     closed(&f, s);
     CHECK_INT(unlink(path), 0);
