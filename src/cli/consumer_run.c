@@ -106,7 +106,7 @@ static void put_name(slp_cli_consumer *c, char *line, size_t n) {
 static void note_missing(slp_cli_consumer *c, const sloop_error_t *e) {
   const slp_args *a = c->app->args;
   /* the stream is there and is another one, or the table is there and has no stream */
-  int anew = strstr(e->message, "Start anew") || strstr(e->message, "update-table");
+  int anew = strstr(e->message, "Start again") || strstr(e->message, "update-table");
   if (e->code != SLOOP_ENOSTREAM || anew || !a->ret_missing || !a->streams_n) return;
   *a->ret_missing = c->name ? c->name : a->streams[0];
 }

@@ -120,7 +120,7 @@ def a_row_with_a_wrong_type_is_named_and_left_alone():
         try:
             read_until(p.stdout.fileno(), lambda got: got.count(b"\n") >= len(put))  # of the other one
             said = read_until(p.stderr.fileno(), lambda got: got.endswith(b"\n")).decode()
-            check(f"left alone: {SHARD}: its leaseCounter is no number" in said, said)
+            check(f"is ignored: {SHARD}: its leaseCounter is no number" in said, said)
             p.send_signal(signal.SIGTERM)
             equal((p.wait(20), p.stdout.read()), (0, b""))
             check(json.dumps(damaged, sort_keys=True) in there.rows()["app"], there.rows())

@@ -1489,7 +1489,7 @@ def the_shard_of_a_key_is_found_or_said_why_not():
 @test
 def too_much_of_anything_is_refused():
     for args, part in [(["--grep=a"] * 33 + ["s"], "at most 32"), (["-v"] * 1025 + ["s"], "more than 1024 options"),
-                       ([f"s{i}" for i in range(65)], "at most 64 streams"), (["-p", "key:x", "a", "b"], "2 are named"),
+                       ([f"s{i}" for i in range(65)], "at most 64 streams"), (["-p", "key:x", "a", "b"], "2 are given"),
                        (["--bench", "-p", "key:x", "a"], "--bench"), (["--iam", "-L", "s"], "--iam"),
                        (["--explain", "1", "-L", "-G", "a", "s"], "--explain"),
                        (["-X", "sandbox.clock_offset_ms=x", "-M", "1"], '"x" is not a whole number')]:
