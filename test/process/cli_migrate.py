@@ -265,7 +265,7 @@ def a_living_worker_on_either_side():
                 target = Form(box, "token", folder)
                 refused(source, target, "alive", code=4, table=("none",))
                 check(not os.path.exists(target.file))
-                refused(other, source, ("in the way",), table=("none",))  # what it has read differs; also when it lives
+                refused(other, source, ("conflict",), table=("none",))  # what it has read differs; also when it lives
             finally:
                 worker.kill()
                 worker.wait()

@@ -183,7 +183,7 @@ def beyond(box):
         rows = app.shards()
         expect([(row["lag"], row["behind_ms"]) for row in rows.values()] == [("trimmed", None)] * 2, f"{rows}")
         text = app.ask()[1]
-        expect("trimmed: the position is older than the stream's retention" in text and "2 where nobody can go on" in text and
+        expect("trimmed: the position is older than the stream's retention" in text and "2 that can't be continued" in text and
                "at the tip" not in text, text)
         box.faults("* GetShardIterator * error InvalidArgumentException:400")
         expect({row["lag"] for row in app.shards().values()} == {"refused"}, f"{app.shards()}")

@@ -1017,7 +1017,7 @@ STORY_OF_BOTH(batches_come_back_to_a_consumer_that_has_ended_by_itself) {
   slp_world_pass(c->w, 3000);
   CHECK(w->kept_n > 0);
   slp_fail f = {0};
-  slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM, "deleted and made again");
+  slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM, "deleted and created again");
   w->s->consumer->leases->ops->end(w->s->consumer->leases, &f);
   slp_world_pass(c->w, 100);
   CHECK_INT(w->fatal, 1);
