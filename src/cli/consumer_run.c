@@ -311,9 +311,8 @@ static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
   size_t at = strlen(c->error), n = sizeof c->error - at;
   if (a->opts.app)
     add_reset(c, "", slp_shard_short(e->shard),
-              names_its_stream(a)
-                  ? " sets it anew"
-                  : " sets a new position; if two streams share this application name, rename one");
+              names_its_stream(a) ? " sets a new one"
+                                  : " sets a new one; if two streams share that name, rename one");
   else
     snprintf(c->error + at, n,
              "; the position belongs to another stream, or to an older stream of this name. It is in %.80s: "

@@ -352,7 +352,7 @@ def a_reader_without_leases_ends_too_when_its_stream_is_made_again():
                 if args and args[0] == "--save":  # and what it kept is said to be the old one's
                     r = box.tail(*args, "-o", "oldest", "made")
                     equal(r.code, 1, r.err)
-                    check("belongs to an older stream of this name" in r.err and "remove that file" in r.err, r.err)
+                    check("belongs to an older stream of this name" in r.err and "delete that file" in r.err, r.err)
 
 
 def table(box, *args):
@@ -601,7 +601,7 @@ def two_streams_under_one_name_of_the_kcl_are_told_when_their_leases_meet():
                 equal(error.code, 503, why)
                 check(re.search(r"old: the service refused the position of shardId-0+[01] \d s ago: see --explain", why), why)
             check("the service refuses to read from" in said and "-X schema=kcl --reset " in said and
-                  " --to oldest -o oldest old sets a new position; if two streams share this application name, rename one" in said, said)
+                  " --to oldest -o oldest old sets a new one; if two streams share that name, rename one" in said, said)
         finally:
             for p in workers:
                 end(p)
