@@ -296,7 +296,7 @@ static int check_produce(slp_args *a, char why[200]) {
   else if (a->speed_milli && !a->json)
     snprintf(why, 200, "--speed needs -J, whose lines say when a record had arrived");
   else if (a->speed_milli && a->rate)
-    snprintf(why, 200, "--speed does not go together with --rate");
+    snprintf(why, 200, "--speed can't be combined with --rate");
   else if (a->lines && !a->files_n)
     snprintf(why, 200, "-l needs a FILE: -P -l STREAM FILE...; standard input is read by lines anyway");
   else if (a->files_n && !a->lines &&
@@ -416,7 +416,7 @@ static int check_streams(const slp_args *a, char why[200]) {
              "which stream? Usage: stream-tail [options] STREAM...; -h for help, --demo to see it work");
   else if (a->feed && a->synthetic.bytes)
     snprintf(why, 200,
-             "--feed does not go together with -X sandbox.synthetic_bytes, which makes records itself");
+             "--feed can't be combined with -X sandbox.synthetic_bytes, which makes records itself");
   else if (a->stream && a->mode == SLP_MODE_DEMO)
     snprintf(why, 200, "--demo makes its own stream; leave out \"%.60s\"", a->stream);
   else if (a->streams_n > 1 && (a->mode == SLP_MODE_BENCH || a->mode == SLP_MODE_SERVE))

@@ -388,7 +388,7 @@ SCENE(a_record_that_nobody_can_take_ends_its_shard_and_no_other) {
   slp_world_pass(st->w, 20000);
   CHECK(st->u.judged->shards[0].stopped);
   CHECK_INT(st->u.judged->last_error, SLOOP_ESTATE);
-  CHECK(strstr(st->u.judged->last_message, "came back 3 times"));
+  CHECK(strstr(st->u.judged->last_message, "was returned 3 times"));
   CHECK_INT(slp_oracle_held(st->u.oracle), 0);
   uint64_t polls = st->stream->shards[0].polls;
   slp_world_put_many(st->w, st->stream, 60, 10);
@@ -428,7 +428,7 @@ static void refused_after_the_end(stage *st, uint64_t seed, sloop_order_t order,
   slp_world_pass(st->w, 20000);
   CHECK(st->u.judged->shards[0].stopped);
   CHECK(!st->u.judged->shards[0].ended);
-  CHECK(strstr(st->u.judged->last_message, "came back 3 times"));
+  CHECK(strstr(st->u.judged->last_message, "was returned 3 times"));
   told_counts was = counts_of(st);
   slp_world_put_many(st->w, st->stream, 60, 10);
   slp_world_pass(st->w, 150000); /* two listings */

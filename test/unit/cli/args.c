@@ -165,21 +165,21 @@ TEST(writing) {
   CHECK_REFUSED("which stream?", "-P");
   CHECK_REFUSED("no stream of Kinesis", "-P", "dynamodb:orders");
   CHECK_REFUSED("--speed needs -J", "-P", "--speed=2x", "orders");
-  CHECK_REFUSED("--speed does not go together with --rate", "-PJ", "--speed=2x", "--rate=1", "orders");
+  CHECK_REFUSED("--speed can't be combined with --rate", "-PJ", "--speed=2x", "--rate=1", "orders");
   CHECK_REFUSED("--speed: \"fast\"", "-PJ", "--speed=fast", "orders");
   CHECK_REFUSED("--speed: \"0\"", "-PJ", "--speed=0", "orders");
-  CHECK_REFUSED("-k does not go together with -J", "-PJ", "-kx", "orders");
-  CHECK_REFUSED("-K does not go together with -J", "-PJ", "-K:", "orders");
-  CHECK_REFUSED("--key-from does not go together with -K", "-P", "-K:", "--key-from=.a", "orders");
+  CHECK_REFUSED("-k can't be combined with -J", "-PJ", "-kx", "orders");
+  CHECK_REFUSED("-K can't be combined with -J", "-PJ", "-K:", "orders");
+  CHECK_REFUSED("--key-from can't be combined with -K", "-P", "-K:", "--key-from=.a", "orders");
   CHECK_REFUSED("-l needs a FILE", "-P", "-l", "orders");
   CHECK_REFUSED("-J needs lines", "-PJ", "orders", "f");
   CHECK_REFUSED("--rejects needs lines", "-P", "--rejects=r", "orders", "f");
-  CHECK_REFUSED("-f does not go together with -P", "-P", "-f%s", "orders");
-  CHECK_REFUSED("-k does not go together with following", "-kx", "orders");
-  CHECK_REFUSED("-M does not go together with -P", "-P", "-M4");
+  CHECK_REFUSED("-f can't be combined with -P", "-P", "-f%s", "orders");
+  CHECK_REFUSED("-k can't be combined with following", "-kx", "orders");
+  CHECK_REFUSED("-M can't be combined with -P", "-P", "-M4");
   CHECK_PARSES("-M4", "--feed=100");
   CHECK_INT(args.feed, 100);
-  CHECK_REFUSED("--feed does not go together with -P", "-P", "--feed=1", "orders");
+  CHECK_REFUSED("--feed can't be combined with -P", "-P", "--feed=1", "orders");
   CHECK_REFUSED("sandbox.synthetic_bytes", "-M4", "--feed=1", "-X", "sandbox.synthetic_bytes=100");
 }
 
