@@ -319,7 +319,7 @@ def damaged_and_parked(box, leases):
         expect([x["parked"] for x in answer["leases"]] == [1], f"{answer}")
         expect([x["row"] for x in answer["bad"]] == [f"{keys[damaged]['row']['S']}: its position can't be understood"],
                f"{answer['bad']}")
-        expect("makes no sense" in operator.ask(f"explain {damaged}")["text"], "damaged")
+        expect("is invalid" in operator.ask(f"explain {damaged}")["text"], "damaged")
         operator.ask(f"reset {damaged} oldest", "ENOSHARD")
         write(damaged, "pos=0:oldest")
         put(box, stream, 10, truth)

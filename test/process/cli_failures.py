@@ -1760,7 +1760,7 @@ def _(p):
 @row("A child of --multilang", "prints what is no message", "hello", status=0)
 def _(p):
     tool = p.file("tool", "#!/bin/sh\necho hello\nexec cat >/dev/null\n", 0o755)
-    return first(multilang(p, tool, stop_at="no message"), "no message")
+    return first(multilang(p, tool, stop_at="not a message"), "not a message")
 
 
 @row("A child of --multilang", "closes its output", "output", status=0)

@@ -623,7 +623,7 @@ def a_position_has_one_form_and_the_service_is_asked_for_it():
                 json.dump(token, f)
             r = box.tail("--save", place, "-e", "demo")
             equal((r.code, r.out.count(b"\n")), (code, n), r.err)
-        check("remove that file" in r.err, r.err)
+        check("delete that file" in r.err, r.err)
 
 
 @test

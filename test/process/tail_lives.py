@@ -48,7 +48,7 @@ def another_life(server, older, newer):
         put = harness.Producer(kinesis, "lives", seed=2).put_all(newer)
         second = harness.tail(words, harness.environment_for(server))
         expect(second.code == 1 and not second.out and b"belongs to an older stream of this name" in second.err and
-               b"remove that file" in second.err, str(second))
+               b"delete that file" in second.err, str(second))
         with open(place, encoding="ascii") as saved:
             after = saved.read()
             expect(after.split() == before.split(), f"the place of the older stream was written over: {before!r} {after!r}")
