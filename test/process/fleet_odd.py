@@ -191,7 +191,7 @@ def made_again_under_them():
                                "they say that it is another stream, and end")
             codes = [life.process.poll() for life in fleet.now.values()]
             expect(0 not in codes and None not in codes, f"they ended with {codes}")
-            said = [line for life in fleet.lives for line in life.stderr().split("\n") if "made again" in line]
+            said = [line for life in fleet.lives for line in life.stderr().split("\n") if "created again" in line]
             expect(len(said) == 2 and all(stream in line for line in said), f"{said}; {fleet.last_words()}")
             fleet.start()
             fleet.wait_for(lambda: len(fleet.seen) == len(old) + len(new), 20, "started again, the new one is read whole")

@@ -115,7 +115,7 @@ def somebody_elses(folder):
     path = os.path.join(folder, "other.db")
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE recipes(name)")
-    line = says(told(path), "refused", path, "another program's")
+    line = says(told(path), "refused", path, "belongs to another program")
     with sqlite3.connect(path) as db:
         expect(db.execute("SELECT name FROM sqlite_schema").fetchall() == [("recipes",)], "it was changed")
     return line
