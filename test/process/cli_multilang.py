@@ -436,7 +436,7 @@ def a_child_that_answers_late_is_told_to_have_answered():
 
 @test
 def a_child_that_answers_something_else_is_killed():
-    trouble("wrong", 'it answered "initialize" where processRecords was asked')
+    trouble("wrong", 'it answered "initialize" to processRecords')
 
 
 @test

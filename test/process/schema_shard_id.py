@@ -211,7 +211,7 @@ def while_kcl_rb_is_at_work(box):
     thread = threading.Thread(target=work)
     thread.start()
     try:
-        _, said = w.refused("schema kcl-rb", "at work", "stop it first")
+        _, said = w.refused("schema kcl-rb", "runs here", "stop it first")
         expect(len(said) == 1, said)
     finally:
         ended.set()
