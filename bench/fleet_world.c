@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "lease/fleet.h"
 #include "store/schema_sloop.h"
+#include "lease/lease.h"
 
 #define S FLEET_S
 #define WORKERS_MAX 2048u

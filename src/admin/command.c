@@ -1,11 +1,26 @@
 /* command.c - what a command does in each state: the command describes the stream, opens the table, lists
  * the shards and reads the rows. Then the function of the command's task decides from the rows what comes
  * next. No task calls this file: tasks change the state by course.c. */
-#include "admin/command_inside.h"
+#include "admin/command.h"
 
+#include "admin/command_inside.h"
+#include "admin/positions.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "core/mark.h"
 #include "core/pace.h"
+#include "core/source.h"
+#include "core/svctime.h"
+#include "host/host.h"
+#include "lease/absence.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
+#include "lease/store.h"
 
 #include <errno.h>
+#include <sloop.h>
+#include <sloop_admin.h>
 #include <stdio.h>
 #include <stdlib.h>
 

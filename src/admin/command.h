@@ -12,9 +12,15 @@
 #define SLP_ADMIN_COMMAND_H
 
 #include "admin/positions.h"
-#include "lease/schema.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "core/position.h"
 #include "core/source.h"
+#include "host/host.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+
 #include <sloop_admin.h>
 
 typedef struct slp_admin slp_admin;

@@ -32,12 +32,24 @@
 #define SLP_ADMIN_COMMAND_INSIDE_H
 
 #include "admin/command.h"
+#include "admin/positions.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "core/position.h"
+#include "core/source.h"
 #include "core/svctime.h"
+#include "host/host.h"
 #include "lease/absence.h"
+#include "lease/schema.h"
 #include "lease/silence.h"
 #include "lease/snapshot.h"
+#include "lease/store.h"
 #include "lease/strategy.h"
 #include "lease/write.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 #define SLP_ADMIN_WRITES 16   /* at most this many writes are under way at the same time */
 #define SLP_ADMIN_CHILDREN 64 /* most children that the row of one shard names */

@@ -3,9 +3,12 @@
  *
  * Every task calls this file. This file calls no task: what a state does is in the table `begin`, which
  * command.c sets. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
-
+#include "base/fail.h"
 #include "base/states.h"
+#include "host/host.h"
+#include "lease/store.h"
 
 /* ---- states ------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,16 @@
  * way, nothing is written. Otherwise the missing rows are created, each on the condition that it does not
  * exist. The next round shows which writes were made. So if a command was interrupted, the next one writes
  * the rest, and if all rows are as they should be, nothing. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
+#include "admin/positions.h"
+#include "base/fail.h"
+#include "core/position.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+
+#include <sloop.h>
 
 #define ROUNDS_MAX 8u
 

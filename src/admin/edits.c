@@ -2,9 +2,18 @@
  * Every round reads all rows. If a lease has an owner, the owner is watched until it is proven dead, or is
  * evicted by force. Only then is the lease written. If a write was refused, or got no answer, the rows of the
  * next round show whether it was made. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
-
+#include "base/fail.h"
+#include "base/mutant.h"
 #include "base/states.h"
+#include "core/position.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 #define ROUNDS_MAX 8u
 

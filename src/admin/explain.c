@@ -1,11 +1,17 @@
 /* explain.c - says why a shard is read, or why it is not. The answer follows from one consistent read of the
  * table and one listing of the stream. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
-
+#include "base/fail.h"
+#include "core/position.h"
 #include "lease/hash_range.h"
-#include "lease/lease_rules.h"
+#include "lease/schema.h"
 #include "lease/shard_set.h"
+#include "lease/snapshot.h"
+#include "lease/store.h"
 
+#include <sloop.h>
+#include <sloop_admin.h>
 #include <stdio.h>
 
 #define ANCESTORS_MAX 64 /* at most this many ancestors are examined, from a shard upwards */

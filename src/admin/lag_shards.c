@@ -1,6 +1,12 @@
 /* lag_shards.c - chooses the shards that LAG reads at their positions: those with a lease whose owner does
  * not report how far it is behind, and those without a lease. */
 #include "admin/command_inside.h"
+#include "admin/positions.h"
+#include "core/position.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
+
+#include <sloop_admin.h>
 
 /* Returns 1 if the row of the lease's owner says how far the owner is behind. */
 static int is_told(const slp_admin *a, const slp_lease_row *l) {

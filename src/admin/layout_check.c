@@ -1,10 +1,14 @@
 /* layout_check.c - decides whether the rows of the table belong to this stream, as a worker does before it
  * joins (guest/entry.c). If no worker would read a row, a command does not copy, change or explain it
  * either. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
-
+#include "base/fail.h"
+#include "codec/page.h"
 #include "lease/other_stream.h"
+#include "lease/schema.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 static int fail_with(slp_admin *a, const char *why) {

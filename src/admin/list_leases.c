@@ -1,7 +1,10 @@
 /* list_leases.c - makes what the tasks LEASES and LAG return: all leases and workers, from all rows of the
  * table. */
 #include "admin/command_inside.h"
+#include "lease/snapshot.h"
 
+#include <sloop.h>
+#include <sloop_admin.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,14 @@
 /* live_workers.c - finds out whether any worker uses these rows. Every worker that the rows name is watched
  * until it is proven dead. If one is proven alive, the command ends. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
+#include "base/fail.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
+
+#include <sloop.h>
 
 #define LOAD_S 60 /* the KCL treats a worker as dead if its row with the load is older than this */
 #define LOAD_US (LOAD_S * UINT64_C(1000000))

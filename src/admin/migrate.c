@@ -1,7 +1,16 @@
 /* migrate.c - copies the positions of a stream from a lease table or a token to a lease table or a token. */
 #include "admin/migrate.h"
 
+#include "admin/command.h"
 #include "admin/command_inside.h"
+#include "admin/positions.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "core/position.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 #define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
 

@@ -5,6 +5,14 @@
 #define SLP_ADMIN_MIGRATE_H
 
 #include "admin/command.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "core/source.h"
+#include "host/host.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+
+#include <sloop_admin.h>
 
 typedef struct slp_migrate slp_migrate;
 

@@ -1,5 +1,8 @@
 /* owner.c - decides whether the owner of a lease lives, as far as the rows show. */
 #include "admin/command_inside.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
 
 slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner) {
   slp_str id, incarnation;

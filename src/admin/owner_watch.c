@@ -2,8 +2,13 @@
  * of life has not changed for the length of a lease, by this machine's clock. Times from the clocks of other
  * machines are not used. */
 #include "admin/command_inside.h"
-
 #include "base/map.h"
+#include "host/host.h"
+#include "lease/absence.h"
+#include "lease/schema.h"
+#include "lease/silence.h"
+#include "lease/snapshot.h"
+#include "lease/strategy.h"
 
 struct slp_watch {
   slp_map by_name; /* slp_watched by name; the values are in `keep` */

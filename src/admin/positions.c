@@ -7,10 +7,19 @@
  *   - an ancestor of a shard with a position was read to its end, because it would have a position itself
  *     otherwise;
  *   - a descendant of such a shard, or a shard without relatives, begins at its oldest record. */
+#include "admin/positions.h"
+
+#include "admin/command.h"
 #include "admin/command_inside.h"
-
+#include "base/buf.h"
+#include "base/fail.h"
+#include "core/mark.h"
+#include "core/position.h"
 #include "core/token.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
 
+#include <sloop.h>
 #include <stdlib.h>
 
 static int by_shard(const void *a, const void *b) {

@@ -1,7 +1,12 @@
 /* public_rows.c - makes the structs of the public header (sloop.h) from rows of the table. */
 #include "admin/command_inside.h"
-
+#include "core/mark.h"
+#include "core/position.h"
 #include "lease/refused.h"
+#include "lease/schema.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_position *p) {
   switch (p->kind) {

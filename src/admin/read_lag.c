@@ -6,9 +6,20 @@
  * second; pages and tries for each shard; and a total time. The readings begin with a random shard, so that
  * if the time is not enough for all shards, the next command reads others. */
 #include "admin/command_inside.h"
-
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "codec/page.h"
+#include "core/mark.h"
 #include "core/pace.h"
+#include "core/position.h"
+#include "core/source.h"
+#include "core/svctime.h"
+#include "host/host.h"
 
+#include <sloop.h>
+#include <sloop_admin.h>
 #include <stdio.h>
 
 #define AT_ONCE_MAX 64u

@@ -1,7 +1,13 @@
 /* read_positions.c - reads the position of every shard from the rows of a table that no worker uses at that
  * time. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
+#include "base/fail.h"
+#include "host/host.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 static void change(slp_admin *a, slp_str word) {

@@ -5,7 +5,16 @@
  * worker, the worker loses all its leases, whether it lives or not. If workers have rows, it is evicted, and
  * learns that by its next heartbeat. If only leases name the worker, each lease is taken, and the worker
  * learns that when it next writes to it. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
+#include "base/fail.h"
+#include "core/position.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 #define ROUNDS_MAX 8u
 

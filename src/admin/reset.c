@@ -5,7 +5,15 @@
  * parent is replaced too. LATEST means the present moment, as for a fleet that begins. If a shard is closed
  * and all its children have leases, none of its records is newer than that moment, so it counts as read to
  * its end. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
+#include "base/fail.h"
+#include "core/position.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 /* Finds out for each shard whether it has children, and whether all of them have leases. */
 static void count_children(slp_admin *a) {

@@ -2,6 +2,13 @@
  * certain, as a worker's writes are (lease/write.c). After a refused write the command reads the rows again,
  * to see what that means. */
 #include "admin/command_inside.h"
+#include "base/fail.h"
+#include "base/mutant.h"
+#include "base/states.h"
+#include "host/host.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/write.h"
 
 #define TRIES_MAX 5u
 

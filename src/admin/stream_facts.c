@@ -1,5 +1,8 @@
 /* stream_facts.c - what a command knows of the stream: the shards of its listing, and its service's time. */
 #include "admin/command_inside.h"
+#include "codec/page.h"
+#include "core/svctime.h"
+#include "host/host.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,8 @@
 /* worker_rows.c - what the row of one worker says: whose row it is, and whether its time is too old. */
+#include "admin/command.h"
 #include "admin/command_inside.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,10 @@
 /* admin_handle.c - opens and closes an operator's handle. A handle is the member `admin` of a consumer: of
  * an application's own, or of one that sloop_admin_open() opens for it and that never starts. */
 #include "api/open.h"
+#include "base/base.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 static void give_back(sloop_t *s, sloop_batch_t *b, void *arg) {
   (void)s, (void)arg;

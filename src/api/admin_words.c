@@ -1,6 +1,9 @@
 /* admin_words.c - texts for people that say why an operator's command failed. */
 #include "api/admin_words.h"
 
+#include "admin/command.h"
+#include "base/fail.h"
+
 #include <stdio.h>
 
 /* Returns what the operator should do about a worker that lives. */

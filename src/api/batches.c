@@ -1,5 +1,7 @@
 /* batches.c - the functions of sloop.h that an application calls for a batch. */
-#include "core/core.h"
+#include "core/batch.h"
+
+#include <sloop.h>
 
 size_t sloop_batch_count(const sloop_batch_t *b) { return b->n; }
 

@@ -8,13 +8,20 @@
 #include "api/find_streams.h"
 
 #include "api/open.h"
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
 #include "aws/classify.h"
 #include "aws/json_op.h"
 #include "aws/limits.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "base/repeat.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 #include <stdlib.h>
 

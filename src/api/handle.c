@@ -2,6 +2,12 @@
  * arguments and calls core. */
 #include "api/metrics.h"
 #include "api/open.h"
+#include "aws/aws.h"
+#include "core/consumer.h"
+#include "core/tally.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 int sloop_start(sloop_t *s) {
   if (s->closing || s->started || s->admin.alone) return SLOOP_ESTATE;

@@ -2,12 +2,23 @@
 #include "api/lease_options.h"
 
 #include "api/open.h"
+#include "base/fail.h"
+#include "core/consumer_inside.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "core/source.h"
 #include "guest/common_name.h"
+#include "guest/layouts.h"
+#include "guest/multi_table.h"
+#include "host/host.h"
+#include "lease/leased_consumer.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 #include "store/dynamo.h"
 #include "store/memory.h"
-#include "guest/multi_table.h"
 #include "store/sqlite.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* ---- options ------------------------------------------------------------------------------------------ */

@@ -3,8 +3,12 @@
 #ifndef SLP_API_LEASE_OPTIONS_H
 #define SLP_API_LEASE_OPTIONS_H
 
+#include "base/fail.h"
+#include "core/source.h"
 #include "guest/layouts.h"
-#include "lease/leased_consumer.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+
 #include <sloop.h>
 
 typedef enum slp_lease_store { SLP_LEASES_DYNAMODB, SLP_LEASES_SQLITE, SLP_LEASES_MEMORY } slp_lease_store;

@@ -2,13 +2,27 @@
  * page over HTTP, CloudWatch). */
 #include "api/metrics.h"
 
+#include "api/metrics_data.h"
 #include "api/metrics_push.h"
 #include "api/metrics_ready.h"
+#include "api/metrics_sample.h"
 #include "api/metrics_server.h"
+#include "api/metrics_text.h"
 #include "api/open.h"
+#include "aws/aws.h"
+#include "aws/cloudwatch.h"
+#include "base/buf.h"
 #include "base/clean.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "core/consumer_inside.h"
+#include "core/life.h"
 #include "core/progress.h"
+#include "core/report.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* the shortest interval at which values may be sent to CloudWatch, in ms */

@@ -2,6 +2,11 @@
  * it has the KCL's name. */
 #include "api/metrics_data.h"
 
+#include "api/metrics_sample.h"
+#include "aws/cloudwatch.h"
+
+#include <sloop.h>
+
 typedef enum { ADDED, LEVEL } total_kind;
 typedef struct total {
   const char *name, *unit;

@@ -18,6 +18,8 @@
 #include "api/metrics_sample.h"
 #include "aws/cloudwatch.h"
 
+#include <sloop.h>
+
 /* A set of metrics. All sets have the lag of each shard. */
 typedef struct slp_metrics_set {
   const char *name; /* as in cloudwatch_set of the options */

@@ -2,6 +2,17 @@
  * as the sample needs. Then nothing happens until the next round is due. */
 #include "api/metrics_push.h"
 
+#include "api/metrics_data.h"
+#include "api/metrics_sample.h"
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
+#include "aws/cloudwatch.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "host/host.h"
+
+#include <sloop.h>
+
 /* If a call is below both sizes, it has room for the totals of one more consumer: 20 data with the longest
  * names. */
 #define NEARLY_FULL_BYTES (SLP_CLOUDWATCH_BODY_MAX - 200000u)

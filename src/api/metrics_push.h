@@ -6,7 +6,13 @@
 #define SLP_API_METRICS_PUSH_H
 
 #include "api/metrics_data.h"
+#include "api/metrics_sample.h"
+#include "aws/aws_impl.h"
+#include "aws/cloudwatch.h"
+#include "base/fail.h"
 #include "host/host.h"
+
+#include <sloop.h>
 
 typedef struct slp_metrics_push {
   /* The next members must be set by the owner before slp_metrics_push_open. */

@@ -1,6 +1,11 @@
 /* metrics_ready.c - finds out why a consumer is not ready. */
 #include "api/metrics_ready.h"
 
+#include "api/metrics_sample.h"
+#include "base/buf.h"
+#include "base/mutant.h"
+
+#include <sloop.h>
 #include <stdio.h>
 
 /* Appends `why` to the reasons of a consumer. `why` NULL or "": appends nothing. */

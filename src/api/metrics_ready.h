@@ -3,6 +3,9 @@
 #define SLP_API_METRICS_READY_H
 
 #include "api/metrics_sample.h"
+#include "base/buf.h"
+
+#include <sloop.h>
 
 #define SLP_READY_WHY 400
 

@@ -1,6 +1,12 @@
 /* metrics_sample.c - builds a sample. */
 #include "api/metrics_sample.h"
 
+#include "aws/classify.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <sloop.h>
+
 #define TEXTS_MAX (64u * 1024 * 1024)
 
 void slp_sample_init(slp_sample *s, slp_mem *mem) {

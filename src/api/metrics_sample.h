@@ -5,6 +5,8 @@
 
 #include "aws/classify.h"
 #include "base/buf.h"
+#include "base/mem.h"
+
 #include <sloop.h>
 
 typedef enum slp_reading {

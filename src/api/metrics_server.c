@@ -3,8 +3,14 @@
 #include "api/metrics_server.h"
 
 #include "api/metrics_ready.h"
+#include "api/metrics_sample.h"
+#include "api/metrics_text.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/num.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* Most bytes of a page; one of 100,000 shards has 60 MB. Few pages are written at the same time, because a

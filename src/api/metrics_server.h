@@ -4,6 +4,7 @@
 #ifndef SLP_API_METRICS_SERVER_H
 #define SLP_API_METRICS_SERVER_H
 
+#include "api/metrics_sample.h"
 #include "api/metrics_text.h"
 #include "host/host.h"
 

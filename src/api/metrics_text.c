@@ -4,8 +4,12 @@
 #include "api/metrics_text.h"
 
 #include "api/metrics_ready.h"
+#include "api/metrics_sample.h"
+#include "aws/classify.h"
+#include "base/buf.h"
 #include "codec/json.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* ---- families ------------------------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
 #define SLP_API_METRICS_TEXT_H
 
 #include "api/metrics_sample.h"
+#include "base/buf.h"
 
 #define SLP_METRICS_TEXT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 

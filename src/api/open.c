@@ -2,19 +2,30 @@
  * apart again. */
 #include "api/open.h"
 
-#include "api/operator.h"
 #include "api/identity.h"
 #include "api/lease_options.h"
 #include "api/metrics.h"
-
+#include "api/operator.h"
+#include "aws/aws.h"
 #include "base/clean.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "core/consumer.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/report.h"
+#include "core/seek.h"
+#include "core/source.h"
 #include "core/start.h"
+#include "host/host.h"
+#include "lease/leased_consumer.h"
 #include "source/ddb_poll.h"
 #include "source/kinesis_poll.h"
-#include "source/stream_name.h"
 #include "source/push.h"
+#include "source/stream_name.h"
 #include "store/memory.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 struct sloop_creds_req_s {

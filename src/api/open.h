@@ -4,9 +4,13 @@
 #define SLP_API_OPEN_H
 
 #include "aws/aws.h"
-#include "core/consumer.h"
-#include "lease/store.h"
+#include "aws/ops.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "core/core.h"
 #include "host/host.h"
+#include "lease/store.h"
+
 #include <sloop.h>
 #include <sloop_admin.h>
 

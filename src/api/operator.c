@@ -3,15 +3,26 @@
  * a fleet runs. */
 #include "api/operator.h"
 
+#include "admin/command.h"
+#include "admin/migrate.h"
 #include "api/admin_words.h"
 #include "api/lease_options.h"
 #include "api/open.h"
-#include "admin/command.h"
-#include "admin/migrate.h"
+#include "aws/ops.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "core/consumer_inside.h"
+#include "core/position.h"
+#include "core/report.h"
+#include "core/source.h"
 #include "core/start.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 #include "source/registry.h"
 #include "source/stream_name.h"
 
+#include <sloop.h>
+#include <sloop_admin.h>
 #include <stdio.h>
 
 /* The smallest sloop_place_t that is accepted. The struct grows at its end, so a caller that was compiled

@@ -2,8 +2,6 @@
 #ifndef SLP_API_OPERATOR_H
 #define SLP_API_OPERATOR_H
 
-#include <sloop_admin.h>
-
 typedef struct slp_admin_call slp_admin_call;
 
 /* Stops the command, which then sends no more requests. slp_admin_call_tell_closed then reports what was done

@@ -3,11 +3,15 @@
 #include "api/lease_options.h"
 #include "api/open.h"
 #include "api/settings.h"
-
+#include "base/mem.h"
 #include "codec/json.h"
 #include "core/start.h"
+#include "core/token.h"
+#include "guest/layouts.h"
+#include "lease/schema.h"
 #include "source/stream_name.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* The smallest sloop_opts_t that is accepted. The struct grows at its end, so a caller that was compiled with

@@ -10,11 +10,18 @@
 
 #include "api/open.h"
 #include "api/rights_calls.h"
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
 #include "aws/json_op.h"
 #include "aws/limits.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "base/states.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 #define TRIES 3u

@@ -4,6 +4,11 @@
  * DryRun. */
 #include "api/rights_calls.h"
 
+#include "api/rights.h"
+#include "aws/aws.h"
+#include "base/fail.h"
+#include "codec/json_write.h"
+
 #include <stdio.h>
 
 static int is_arn(const char *z) { return strncmp(z, "arn:", 4) == 0; }

@@ -5,6 +5,7 @@
 
 #include "api/rights.h"
 #include "aws/aws.h"
+#include "base/fail.h"
 #include "codec/json_write.h"
 
 #define SLP_RIGHTS_KEYS_MAX 2u /* a table has a hash key, and may have a range key */

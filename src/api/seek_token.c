@@ -1,6 +1,9 @@
 /* seek_token.c - makes the token of a consumer's positions, and moves a consumer to other positions. */
 #include "api/open.h"
+#include "core/consumer.h"
 #include "core/seek.h"
+
+#include <sloop.h>
 
 void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind) {
   *p = (sloop_position_t){.kind = kind};

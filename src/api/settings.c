@@ -1,13 +1,14 @@
 /* settings.c - the table of a consumer's options, and the conversion of their values from and to text. */
 #include "api/settings.h"
 
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/clean.h"
+#include "base/num.h"
+
 #include <sloop.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/base.h"
-#include "base/clean.h"
-#include "base/num.h"
 
 #define TEXT(field, unit, meaning) \
   { #field, SLP_SETTING_TEXT, offsetof(sloop_opts_t, field), 0, 0, unit, meaning, 0 }

@@ -2,8 +2,13 @@
  * member whose value is null is treated as absent. */
 #include "aws/answers.h"
 
-#include "aws/limits.h"
 #include "aws/json_members.h"
+#include "aws/limits.h"
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "codec/json.h"
+#include "codec/page.h"
 
 const char *slp_iter_kind_name(slp_iter_kind kind) {
   switch (kind) {

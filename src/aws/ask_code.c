@@ -3,11 +3,13 @@
  * no longer uses it. */
 #include "aws/ask_code.h"
 
-#include <stdio.h>
-
 #include "base/clean.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "host/host.h"
 #include "host/terminal.h"
+
+#include <stdio.h>
 
 #define DEVICE_MAX 256
 

@@ -1,8 +1,17 @@
 /* aws.c - creates and frees one identity in one region, and puts its chain of providers together. */
+#include "aws/aws.h"
+
 #include "aws/aws_impl.h"
+#include "aws/creds.h"
+#include "aws/endpoint.h"
+#include "aws/imds.h"
+#include "aws/profile.h"
+#include "aws/provider.h"
+#include "aws/sigv4.h"
+#include "base/mem.h"
+#include "host/host.h"
 
-#include "sloop.h"
-
+#include <sloop.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,9 +1,20 @@
 /* aws_identity.c - what calls and providers use of an identity: the service's time, the signers, the settings
  * that all services share, and the endpoints. The file calls no provider and sends no call. */
+#include "aws/aws.h"
 #include "aws/aws_impl.h"
-
+#include "aws/endpoint.h"
+#include "aws/hide.h"
+#include "aws/imds.h"
+#include "aws/profile.h"
 #include "aws/retry.h"
-#include "sloop.h"
+#include "aws/sigv4.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 int64_t slp_aws_now_ms(const slp_aws *aws) { return slp_wall_ms(aws->h) + aws->clock_offset_ms; }
 int64_t slp_aws_early_ms(const slp_aws *aws) {

@@ -2,10 +2,17 @@
 #ifndef SLP_AWS_AWS_IMPL_H
 #define SLP_AWS_AWS_IMPL_H
 
+#include "aws/aws.h"
 #include "aws/creds.h"
 #include "aws/endpoint.h"
 #include "aws/imds.h"
+#include "aws/profile.h"
+#include "aws/provider.h"
 #include "aws/sigv4.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "host/host.h"
 
 struct slp_aws {
   slp_host *h;

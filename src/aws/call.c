@@ -1,12 +1,26 @@
 /* call.c - the state machine of one call (call.h). */
 #include "aws/call.h"
 
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
+#include "aws/classify.h"
+#include "aws/creds.h"
+#include "aws/endpoint.h"
+#include "aws/hide.h"
 #include "aws/limits.h"
+#include "aws/profile.h"
 #include "aws/retry.h"
+#include "aws/sigv4.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "base/probe.h"
+#include "base/quota.h"
 #include "base/states.h"
-#include "sloop.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* Room for the header Authorization: key id, scope, header names and signature take about 300 bytes. For a

@@ -22,8 +22,14 @@
 #ifndef SLP_AWS_CALL_H
 #define SLP_AWS_CALL_H
 
-#include "aws/aws_impl.h"
-#include "aws/classify.h"
+#include "aws/aws.h"
+#include "aws/endpoint.h"
+#include "aws/hide.h"
+#include "aws/profile.h"
+#include "aws/sigv4.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "host/host.h"
 
 #define SLP_CALL_HEADERS 6
 

@@ -2,10 +2,12 @@
  * header. */
 #include "aws/classify.h"
 
+#include "aws/hide.h"
+#include "base/fail.h"
 #include "codec/cbor.h"
 #include "codec/json.h"
-#include "sloop.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* A body longer than this is no error of the service. Only its first bytes are quoted. */

@@ -4,6 +4,7 @@
 #define SLP_AWS_CLASSIFY_H
 
 #include "aws/hide.h"
+#include "base/fail.h"
 
 /* A way to remove the cause of a failure. It is tried at once, and does not count as a try. */
 typedef enum slp_remedy {

@@ -1,9 +1,14 @@
 /* cloudwatch.c - calls PutMetricData in JSON. */
 #include "aws/cloudwatch.h"
 
+#include "aws/aws.h"
+#include "aws/json_op.h"
 #include "aws/limits.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
+#include "host/host.h"
 
 #define TRIES 3
 #define ANSWER_MAX (64u * 1024)

@@ -3,7 +3,9 @@
 #ifndef SLP_AWS_CLOUDWATCH_H
 #define SLP_AWS_CLOUDWATCH_H
 
+#include "aws/aws.h"
 #include "aws/json_op.h"
+#include "base/fail.h"
 
 /* Limits of one call: "limited to 1 MB in size" and "no more than 1000 different metrics" (botocore 1.43.11,
  * service model monitoring 2010-08-01, PutMetricData). */

@@ -2,12 +2,20 @@
  * that wait for the renewal. An attempt asks the providers once for keys; there is one attempt at a time. */
 #include "aws/creds.h"
 
+#include "aws/aws.h"
 #include "aws/endpoint.h"
 #include "aws/limits.h"
+#include "aws/profile.h"
+#include "aws/provider.h"
 #include "aws/retry.h"
+#include "aws/sigv4.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "base/states.h"
-#include "sloop.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -4,7 +4,11 @@
 #ifndef SLP_AWS_CREDS_H
 #define SLP_AWS_CREDS_H
 
+#include "aws/profile.h"
 #include "aws/provider.h"
+#include "aws/sigv4.h"
+#include "base/fail.h"
+#include "host/host.h"
 
 #define SLP_CREDS_PROVIDERS_MAX 8
 

@@ -2,10 +2,13 @@
  * endpoint rule sets. test/contract/vectors compares these rules with botocore's. */
 #include "aws/endpoint.h"
 
+#include "aws/aws.h"
+#include "aws/profile.h"
+#include "base/fail.h"
 #include "codec/digits.h"
 #include "codec/uri.h"
-#include "sloop.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 typedef struct service {

@@ -3,7 +3,9 @@
 #ifndef SLP_AWS_ENDPOINT_H
 #define SLP_AWS_ENDPOINT_H
 
+#include "aws/aws.h"
 #include "aws/profile.h"
+#include "base/fail.h"
 
 typedef struct slp_endpoint {
   char url[640]; /* scheme://host[:port]/path */

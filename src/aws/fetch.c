@@ -2,9 +2,14 @@
 #include "aws/fetch.h"
 
 #include "aws/classify.h"
+#include "aws/hide.h"
+#include "aws/provider.h"
 #include "aws/retry.h"
-#include "sloop.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 #define CONNECT_MS_MAX 4000u

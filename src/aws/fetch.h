@@ -7,7 +7,9 @@
 #ifndef SLP_AWS_FETCH_H
 #define SLP_AWS_FETCH_H
 
-#include "aws/provider.h"
+#include "aws/hide.h"
+#include "base/buf.h"
+#include "host/host.h"
 
 #define SLP_FETCH_BODY_MAX 65536u
 

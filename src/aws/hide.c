@@ -1,6 +1,8 @@
 /* hide.c - finds parts of secrets in a text. */
 #include "aws/hide.h"
 
+#include "base/fail.h"
+
 static unsigned hash_of(const char *run) {
   uint64_t v;
   memcpy(&v, run, sizeof v);

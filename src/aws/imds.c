@@ -2,9 +2,15 @@
  * interprets answers. */
 #include "aws/imds.h"
 
-#include "aws/limits.h"
+#include "aws/aws.h"
+#include "aws/fetch.h"
+#include "aws/hide.h"
+#include "aws/profile.h"
+#include "aws/provider.h"
+#include "base/buf.h"
 #include "base/num.h"
 #include "codec/uri.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

@@ -8,8 +8,11 @@
 #ifndef SLP_AWS_IMDS_H
 #define SLP_AWS_IMDS_H
 
+#include "aws/aws.h"
 #include "aws/fetch.h"
 #include "aws/profile.h"
+#include "base/buf.h"
+#include "host/host.h"
 
 typedef enum {
   SLP_IMDS_FINE,     /* fetch.answer has the document */

@@ -1,7 +1,10 @@
 /* json_members.c - writes and reads single members of JSON objects. */
 #include "aws/json_members.h"
 
+#include "base/buf.h"
 #include "codec/date.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 void slp_put_text(slp_jw *w, const char *name, slp_str value) {

@@ -1,10 +1,14 @@
 /* json_op.c - one call with a JSON body and a JSON answer. */
 #include "aws/json_op.h"
 
-#include "aws/limits.h"
+#include "aws/aws_impl.h"
+#include "aws/call.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "codec/crc32.h"
-#include "sloop.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 #define REQUEST_MAX (17u * 1024 * 1024) /* the most bytes of a request; DynamoDB accepts at most 16 MB */

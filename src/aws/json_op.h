@@ -7,7 +7,11 @@
 #ifndef SLP_AWS_JSON_OP_H
 #define SLP_AWS_JSON_OP_H
 
+#include "aws/aws.h"
 #include "aws/call.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "host/host.h"
 
 typedef struct slp_json_op {
   /* The owner sets these members before slp_json_op_send. */

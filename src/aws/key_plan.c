@@ -6,6 +6,8 @@
  * own keys come before its role. */
 #include "aws/key_plan.h"
 
+#include "aws/profile.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,9 +1,19 @@
 /* kinesis.c - implements slp_ops for Kinesis. GetRecords is requested in CBOR, or in JSON if the endpoint
  * does not speak CBOR or the user chose JSON. All other requests are in JSON. */
+#include "aws/answers.h"
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
+#include "aws/call.h"
 #include "aws/kinesis_read.h"
 #include "aws/limits.h"
+#include "aws/ops.h"
 #include "aws/service.h"
 #include "aws/subscribe.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "codec/page.h"
+#include "host/host.h"
 
 /* After this many requests that failed in CBOR and then succeeded in JSON, the endpoint is sent no more
  * CBOR. */

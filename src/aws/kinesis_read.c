@@ -3,10 +3,17 @@
  * service model kinesis 2013-12-02 in botocore 1.43.11. */
 #include "aws/kinesis_read.h"
 
-#include "aws/limits.h"
 #include "aws/json_members.h"
+#include "aws/limits.h"
+#include "aws/ops.h"
+#include "base/buf.h"
 #include "base/clean.h"
 #include "codec/cbor.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
+#include "codec/page.h"
+
+#include <sloop.h>
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 static void put_stream(slp_jw *w, slp_str name, slp_str arn) {

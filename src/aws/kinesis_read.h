@@ -4,6 +4,8 @@
 #define SLP_AWS_KINESIS_READ_H
 
 #include "aws/ops.h"
+#include "base/buf.h"
+#include "codec/page.h"
 
 /* The slp_kinesis_put_ functions write a request into b, which must be empty. They return 0, SLP_ENOMEM, or
  * SLP_EBADDATA if a name is not UTF-8. */

@@ -2,9 +2,7 @@
  * (LoginCredentialFetcher in credentials.py, LoginTokenLoader in utils.py). */
 #include "aws/login_cache.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "codec/base64.h"
 #include "codec/date.h"
 #include "codec/digest.h"
@@ -12,6 +10,9 @@
 #include "codec/fields.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 #define SECONDS_MAX (400 * 86400)
 

@@ -3,6 +3,10 @@
 #include "aws/login_file.h"
 
 #include "aws/provider.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/host.h"
 #include "host/own_file.h"
 
 #define BYTES_MAX 131071u

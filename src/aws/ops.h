@@ -5,9 +5,12 @@
 #ifndef SLP_AWS_OPS_H
 #define SLP_AWS_OPS_H
 
+#include "base/buf.h"
 #include "base/fail.h"
+#include "base/mem.h"
 #include "codec/page.h"
-#include "sloop.h"
+
+#include <sloop.h>
 
 typedef struct slp_ops slp_ops; /* a service to which ops are sent; created by aws/aws.h or by a simulator */
 

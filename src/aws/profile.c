@@ -3,8 +3,13 @@
  * signing in. */
 #include "aws/profile.h"
 
+#include "aws/aws.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "codec/ini.h"
 #include "host/err.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

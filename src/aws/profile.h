@@ -4,6 +4,10 @@
 #define SLP_AWS_PROFILE_H
 
 #include "aws/aws.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/host.h"
 
 typedef enum slp_profile_key {
   SLP_PROFILE_KEY_ID,

@@ -1,6 +1,10 @@
 /* provider.c - the functions with which providers answer, and the reading of keys from JSON. */
 #include "aws/provider.h"
 
+#include "aws/aws.h"
+#include "aws/hide.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "codec/date.h"
 #include "codec/fields.h"
 

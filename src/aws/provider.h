@@ -12,9 +12,11 @@
 #ifndef SLP_AWS_PROVIDER_H
 #define SLP_AWS_PROVIDER_H
 
+#include "aws/aws.h"
 #include "aws/hide.h"
 #include "aws/profile.h"
-#include "aws/sigv4.h"
+#include "base/buf.h"
+#include "host/host.h"
 
 typedef enum {
   SLP_KEYS_FOUND,

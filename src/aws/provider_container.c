@@ -1,9 +1,14 @@
 /* provider_container.c - keys of a container: ECS tasks, EKS pod identities, and other systems with the same
  * protocol. Never uses a proxy. */
+#include "aws/aws.h"
 #include "aws/endpoint.h"
 #include "aws/fetch.h"
+#include "aws/provider.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "codec/uri.h"
 #include "host/err.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

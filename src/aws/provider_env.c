@@ -1,7 +1,9 @@
 /* provider_env.c - keys in environment variables. */
+#include "aws/aws.h"
 #include "aws/provider.h"
-
+#include "base/mem.h"
 #include "codec/date.h"
+#include "host/host.h"
 
 typedef struct env_provider {
   slp_provider p;

@@ -1,6 +1,12 @@
 /* provider_imds.c - keys of the role that an EC2 machine has. */
+#include "aws/aws.h"
 #include "aws/aws_impl.h"
+#include "aws/fetch.h"
 #include "aws/imds.h"
+#include "aws/provider.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

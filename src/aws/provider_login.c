@@ -7,14 +7,21 @@
  *   2. Read the cache again. If another process has renewed it meanwhile, use its keys and stop.
  *   3. Request new keys, and write the cache before the keys are given to the asker.
  * If the cache can't be locked, no keys are requested, because the cache could not be written either. */
+#include "aws/aws.h"
 #include "aws/aws_impl.h"
 #include "aws/fetch.h"
 #include "aws/limits.h"
 #include "aws/login_cache.h"
 #include "aws/login_file.h"
+#include "aws/profile.h"
+#include "aws/provider.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "codec/fields.h"
 #include "codec/json_write.h"
 #include "host/err.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

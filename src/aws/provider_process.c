@@ -1,9 +1,13 @@
 /* provider_process.c - keys from a program that the user configured (credential_process). The program runs
  * without a shell, and its output is never logged. */
 #include "aws/aws_impl.h"
+#include "aws/profile.h"
 #include "aws/provider.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "codec/fields.h"
 #include "codec/words.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,16 @@
 /* provider_profile.c - keys of a profile. Follows the plan (key_plan.h): gets the first keys, then assumes
  * one role after the other. */
 #include "aws/ask_code.h"
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
 #include "aws/key_plan.h"
+#include "aws/profile.h"
 #include "aws/provider.h"
+#include "aws/sigv4.h"
 #include "aws/sts.h"
-
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "host/err.h"
 
 #include <stdio.h>

@@ -4,14 +4,22 @@
  *
  * The cache file is not changed, because it belongs to the AWS tools. A renewed token is kept in memory until
  * the file has a new token. */
+#include "aws/aws.h"
 #include "aws/aws_impl.h"
+#include "aws/fetch.h"
 #include "aws/limits.h"
+#include "aws/profile.h"
+#include "aws/provider.h"
 #include "aws/sso_cache.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "codec/fields.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "codec/uri.h"
 #include "host/err.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,8 @@
 /* provider_user.c - keys from the user's callback. */
+#include "aws/aws.h"
 #include "aws/provider.h"
+#include "base/mem.h"
+#include "host/host.h"
 
 typedef struct user_provider {
   slp_provider p;

@@ -1,9 +1,15 @@
 /* provider_web.c - keys for a token of another identity provider, by AssumeRoleWithWebIdentity of STS (EKS
  * service accounts, CI systems). The file with the token is read in each attempt, because the token
  * rotates. */
+#include "aws/aws_impl.h"
+#include "aws/profile.h"
 #include "aws/provider.h"
 #include "aws/sts.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "host/err.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

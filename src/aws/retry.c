@@ -1,6 +1,7 @@
 /* retry.c - computes the waits between tries: exponential ceilings with full jitter. */
 #include "aws/retry.h"
 
+#include "base/fail.h"
 #include "base/num.h"
 
 #include <stdio.h>

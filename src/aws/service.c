@@ -1,10 +1,23 @@
 /* service.c - runs an op, from the call of a function in slp_ops to on_done. */
 #include "aws/service.h"
 
+#include "aws/answers.h"
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
+#include "aws/call.h"
+#include "aws/classify.h"
 #include "aws/limits.h"
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "codec/crc32.h"
-#include "sloop.h"
+#include "codec/page.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* The limits of one slice of parsing, so that a large page does not hold up the event loop. bench/turn.c

@@ -6,7 +6,13 @@
 #define SLP_AWS_SERVICE_H
 
 #include "aws/answers.h"
+#include "aws/aws.h"
 #include "aws/call.h"
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "codec/page.h"
+#include "host/host.h"
 
 /* How many readers are kept for reuse. */
 #define SLP_SERVICE_READERS_MAX 4u

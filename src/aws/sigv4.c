@@ -3,8 +3,11 @@
  * signatures with botocore's. */
 #include "aws/sigv4.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "codec/date.h"
 #include "codec/digest.h"
+#include "host/host.h"
 
 #define CANONICAL_MAX (256u * 1024)
 #define DATE_BASIC_N 16 /* length of a time in the form YYYYMMDDTHHMMSSZ */

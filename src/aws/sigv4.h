@@ -3,6 +3,8 @@
 #ifndef SLP_AWS_SIGV4_H
 #define SLP_AWS_SIGV4_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "host/host.h"
 
 #define SLP_SIGN_HEADERS_MAX 32

@@ -1,6 +1,7 @@
 /* sso_cache.c - reads the cache file that botocore's SSOTokenProvider writes. */
 #include "aws/sso_cache.h"
 
+#include "base/buf.h"
 #include "codec/date.h"
 #include "codec/digest.h"
 #include "codec/fields.h"

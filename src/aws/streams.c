@@ -1,10 +1,19 @@
 /* streams.c - implements slp_ops for DynamoDB Streams. A description of a table's stream takes two requests
  * in one op: DescribeTable finds the latest stream of the table, and DescribeStream describes it. */
+#include "aws/answers.h"
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
+#include "aws/call.h"
 #include "aws/limits.h"
+#include "aws/ops.h"
 #include "aws/service.h"
 #include "aws/streams_read.h"
-#include "sloop.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "codec/page.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* the values of slp_asking.step in a description */

@@ -3,8 +3,12 @@
  * AT_TIMESTAMP and Timestamp are from botocore 1.44.8. */
 #include "aws/streams_read.h"
 
-#include "aws/limits.h"
 #include "aws/json_members.h"
+#include "aws/limits.h"
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 int slp_streams_put_table(slp_buf *b, slp_str table) {

@@ -4,6 +4,7 @@
 #define SLP_AWS_STREAMS_READ_H
 
 #include "aws/ops.h"
+#include "base/buf.h"
 
 /* The slp_streams_put_ functions write a request into b, which must be empty. They return 0, SLP_ENOMEM, or
  * SLP_EBADDATA if a name is not UTF-8. */

@@ -1,12 +1,21 @@
 /* sts.c - the query protocol of STS (API version 2011-06-15): the request is a form, the answer is XML. */
 #include "aws/sts.h"
 
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
+#include "aws/call.h"
+#include "aws/classify.h"
+#include "aws/endpoint.h"
 #include "aws/limits.h"
+#include "aws/provider.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "codec/date.h"
 #include "codec/uri.h"
 #include "codec/xml.h"
-#include "sloop.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 #define TRIES 3

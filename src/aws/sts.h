@@ -3,7 +3,10 @@
 #ifndef SLP_AWS_STS_H
 #define SLP_AWS_STS_H
 
+#include "aws/aws.h"
 #include "aws/call.h"
+#include "aws/sigv4.h"
+#include "base/buf.h"
 
 typedef struct slp_sts {
   /* The caller sets these members. The memory to which they point is borrowed until the request is over.

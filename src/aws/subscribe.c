@@ -9,13 +9,24 @@
  * waiting. So the reader's budget includes all bytes that are kept here, except for one piece of curl's. */
 #include "aws/subscribe.h"
 
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
 #include "aws/call.h"
-#include "aws/limits.h"
+#include "aws/classify.h"
+#include "aws/hide.h"
 #include "aws/json_members.h"
+#include "aws/limits.h"
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "base/states.h"
 #include "codec/eventstream.h"
-#include "sloop.h"
+#include "codec/json_write.h"
+#include "codec/page.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 #define SLICE_BYTES (64u * 1024)

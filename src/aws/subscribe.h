@@ -3,6 +3,8 @@
 #define SLP_AWS_SUBSCRIBE_H
 
 #include "aws/aws.h"
+#include "aws/ops.h"
+#include "codec/page.h"
 
 /* These functions implement `subscribe`, `next_event`, `resume_events` and `unsubscribe` of slp_ops.
  * slp_subscribe_begin returns 0, or SLP_ENOMEM if nothing was sent. */

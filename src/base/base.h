@@ -2,8 +2,6 @@
 #ifndef SLP_BASE_BASE_H
 #define SLP_BASE_BASE_H
 
-#include "base/mutant.h"
-
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>

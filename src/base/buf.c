@@ -1,6 +1,8 @@
 /* buf.c - growable bytes with a maximum. */
 #include "base/buf.h"
 
+#include "base/mem.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 

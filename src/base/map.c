@@ -1,6 +1,9 @@
 /* map.c - a hash table with open addressing. Its slots are indexes into an array in order of insertion. */
 #include "base/map.h"
 
+#include "base/hash.h"
+#include "base/mem.h"
+
 void slp_map_init(slp_map *m, slp_mem *mem) { *m = (slp_map){.mem = mem}; }
 
 void slp_map_free(slp_map *m) {

@@ -3,6 +3,7 @@
 #ifndef SLP_BASE_MAP_H
 #define SLP_BASE_MAP_H
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 typedef struct slp_map_entry {

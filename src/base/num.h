@@ -7,6 +7,7 @@
 #define SLP_BASE_NUM_H
 
 #include "base/base.h"
+#include "base/mutant.h"
 
 /* Returns 1 if s consists of one or more digits and nothing else. */
 int slp_num_valid(slp_str s);

@@ -1,13 +1,18 @@
 /* app.c - runs the loop of a mode, with its signals, its ticker and standard output. */
 #include "cli/app.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/args.h"
+#include "cli/exit.h"
+#include "cli/people_lines.h"
+#include "program/process.h"
+#include "program/program.h"
+
 #include <signal.h>
+#include <sloop.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli/people_lines.h"
-#include "program/program.h"
-#include "sloop.h"
 
 static void on_signal(void *arg, int number) {
   slp_app *app = arg;

@@ -5,8 +5,8 @@
 #define SLP_CLI_APP_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "cli/args.h"
-#include "cli/exit.h"
 #include "program/process.h"
 
 #define SLP_APP_TICK_MS 100

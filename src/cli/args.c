@@ -4,11 +4,19 @@
  *      options that do not go together. */
 #include "cli/args.h"
 
-#include <stdio.h>
-
 #include "api/metrics_data.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/config.h"
+#include "cli/decode.h"
+#include "cli/migrate_place.h"
 #include "cli/nearest.h"
+#include "cli/options.h"
+#include "cli/point_in_time.h"
+
+#include <sloop.h>
+#include <sloop_sandbox.h>
+#include <stdio.h>
 
 /* ---- words of the command line ------------------------------------------------------------------ */
 

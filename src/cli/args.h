@@ -4,12 +4,15 @@
 #define SLP_CLI_ARGS_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decode.h"
 #include "cli/migrate_place.h"
 #include "cli/options.h"
+#include "cli/point_in_time.h"
 #include "cli/start_option.h"
-#include "sloop.h"
-#include "sloop_sandbox.h"
+
+#include <sloop.h>
+#include <sloop_sandbox.h>
 
 #define SLP_ARGS_SHARDS_MAX 256
 #define SLP_ARGS_STREAMS_MAX 64

@@ -2,14 +2,20 @@
  * blocks. */
 #include "cli/avro_file.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/states.h"
+#include "cli/avro_schema.h"
+#include "cli/avro_value.h"
 #include "cli/decode_snappy.h"
 #include "cli/decode_zstd.h"
+#include "cli/decoder_table.h"
+#include "cli/schemas.h"
 #include "codec/crc32.h"
 #include "codec/gunzip.h"
 #include "codec/json.h"
+
+#include <stdio.h>
 
 static const char magic[] = "Obj\x01";
 enum { MAGIC = sizeof magic - 1, SYNC = 16, BLOCKS_A_SLICE = 256 };

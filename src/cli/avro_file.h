@@ -9,9 +9,9 @@
 #ifndef SLP_CLI_AVRO_FILE_H
 #define SLP_CLI_AVRO_FILE_H
 
-#include "cli/avro_value.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decoder_table.h"
-#include "cli/schemas.h"
 
 typedef struct slp_avro_file slp_avro_file;
 

@@ -2,11 +2,14 @@
  * read, because a record may contain itself. */
 #include "cli/avro_schema.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "cli/json_nodes.h"
+#include "codec/json.h"
 #include "codec/json_write.h"
+
+#include <stdio.h>
 
 #define NODES_MAX 100000u
 #define PARTS_MAX 100000u

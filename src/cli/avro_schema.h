@@ -7,6 +7,7 @@
 #define SLP_CLI_AVRO_SCHEMA_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 #define SLP_AVRO_SCHEMA_BYTES (1u << 20) /* a longer text of a schema is refused */
 #define SLP_AVRO_SCHEMA_WHY 80

@@ -3,10 +3,12 @@
  * maximum of the output also bounds the work. */
 #include "cli/avro_value.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "cli/avro_schema.h"
 #include "cli/json_number.h"
 #include "codec/json_write.h"
+
+#include <stdio.h>
 
 #define SLICE_BYTES 65536u
 #define SLICE_STEPS 16384

@@ -14,6 +14,7 @@
 #ifndef SLP_CLI_AVRO_VALUE_H
 #define SLP_CLI_AVRO_VALUE_H
 
+#include "base/buf.h"
 #include "cli/avro_schema.h"
 
 #define SLP_AVRO_DEPTH_MAX 96 /* how deep values may be nested; the JSON readers allow the same depth */

@@ -2,17 +2,22 @@
  * process serves a synthetic stream. The CPU time of that server does not count as the reader's. */
 #include "cli/bench.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
-#include "cli/shard_numbers.h"
-#include "cli/progress_line.h"
-#include "cli/people_lines.h"
-#include "cli/serve.h"
+#include "cli/exit.h"
 #include "cli/histogram.h"
+#include "cli/people_lines.h"
+#include "cli/progress_line.h"
+#include "cli/serve.h"
+#include "cli/shard_numbers.h"
 #include "codec/json_write.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 #define DEFAULT_SECONDS 10
 #define OWN_STREAM "bench"

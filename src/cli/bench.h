@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_BENCH_H
 #define SLP_CLI_BENCH_H
 
+#include "base/mem.h"
 #include "cli/args.h"
 
 int slp_bench_run(slp_mem *mem, const slp_args *args); /* returns the exit code */

@@ -2,6 +2,9 @@
  * as '?'. */
 #include "cli/columns.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+
 #define GAP 2
 
 void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, size_t n) {

@@ -4,6 +4,7 @@
 #define SLP_CLI_COLUMNS_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 #define SLP_COLUMNS_MAX 10
 #define SLP_CELL_BYTES_MAX 512 /* a longer cell is cut */

@@ -1,4 +1,5 @@
 /* complete.c - writes completion scripts for bash and zsh. */
+#include "base/buf.h"
 #include "cli/decoder_table.h"
 #include "cli/help.h"
 #include "cli/knobs.h"

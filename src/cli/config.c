@@ -1,12 +1,16 @@
 /* config.c - reads and writes the configuration file. */
 #include "cli/config.h"
 
-#include <stdio.h>
-
-#include "base/clean.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/args.h"
 #include "cli/knobs.h"
 #include "cli/nearest.h"
+#include "cli/options.h"
+#include "cli/point_in_time.h"
 #include "program/local.h"
+
+#include <stdio.h>
 
 #define CONFIG_BYTES_MAX (1 << 20)
 

@@ -2,7 +2,9 @@
 #ifndef SLP_CLI_CONFIG_H
 #define SLP_CLI_CONFIG_H
 
+#include "base/buf.h"
 #include "cli/args.h"
+#include "cli/point_in_time.h"
 
 /* Reads the file and applies every line to `a`, which keeps the text. Examples of lines:
  *     # a comment    ; another comment    wire = json    exit-at-tip    quiet = no    grep = "a # b" # why

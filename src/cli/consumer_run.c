@@ -1,17 +1,23 @@
 /* consumer_run.c - runs a sloop_t for a command, and turns its errors and events into lines for people. */
 #include "cli/consumer_run.h"
 
-#include <stdio.h>
-
+#include "cli/app.h"
+#include "cli/args.h"
+#include "cli/exit.h"
 #include "cli/knobs.h"
 #include "cli/lease_lines.h"
 #include "cli/log_filter.h"
 #include "cli/options.h"
 #include "cli/people_lines.h"
 #include "cli/record_formats.h"
+#include "cli/trouble_lines.h"
 #include "codec/date.h"
 #include "guest/layouts.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 #define STUCK_MS 3000u /* a consumer that has been closing for longer than this is stuck */
 /* --fail-on-loss ends the command LOSSES_MS after the last loss of records, but at most LOSSES_MS_MAX after

@@ -6,7 +6,9 @@
 
 #include "cli/app.h"
 #include "cli/trouble_lines.h"
-#include "sloop_admin.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 typedef struct slp_cli_consumer slp_cli_consumer;
 struct slp_cli_consumer {

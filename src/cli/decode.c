@@ -1,9 +1,12 @@
 /* decode.c - runs the decoders of -s one after the other over a text. */
 #include "cli/decode.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/decoder_table.h"
 #include "codec/base64.h"
+
+#include <stdio.h>
 
 /* Writes the error for a name that is not the name of a decoder. */
 static void tell_unknown(char why[200], const char *name, size_t n) {

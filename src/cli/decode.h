@@ -2,6 +2,8 @@
 #ifndef SLP_CLI_DECODE_H
 #define SLP_CLI_DECODE_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decoder_table.h"
 
 #define SLP_DECODE_STEPS_MAX 6

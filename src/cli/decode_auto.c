@@ -2,6 +2,8 @@
  * at the first bytes of the text and picks the decoder that unpacks it. */
 #include "cli/decode_auto.h"
 
+#include "cli/decoder_table.h"
+
 const slp_decoder slp_decoder_auto = {.name = "auto",
                                       .does = "unpack what has known magic bytes",
                                       .damaged = "it can't be decoded",

@@ -2,10 +2,14 @@
  * messages with Glue's header. */
 #include "cli/decode_avro.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/avro_file.h"
+#include "cli/decoder_table.h"
 #include "cli/glue_message.h"
+#include "cli/schemas.h"
+
+#include <stdio.h>
 
 typedef struct avro_state {
   slp_mem *mem;

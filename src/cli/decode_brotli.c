@@ -2,7 +2,10 @@
  * checksum. */
 #include "cli/decode_brotli.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decode_pieces.h"
+#include "cli/decoder_table.h"
 
 #if SLP_HAVE_BROTLI
 #include <brotli/decode.h>

@@ -4,8 +4,14 @@
  * No event may be handed out before the whole record is known to be well-formed. */
 #include "cli/decode_cwlogs.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/states.h"
 #include "cli/decode_json.h"
+#include "cli/decoder_table.h"
+#include "codec/gunzip.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
 
 slp_str slp_log_line(slp_str message) {
   while (message.n && (message.p[message.n - 1] == '\n' || message.p[message.n - 1] == '\r')) message.n--;

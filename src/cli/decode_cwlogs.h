@@ -6,6 +6,8 @@
 #ifndef SLP_CLI_DECODE_CWLOGS_H
 #define SLP_CLI_DECODE_CWLOGS_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decoder_table.h"
 #include "codec/gunzip.h"
 #include "codec/json.h"

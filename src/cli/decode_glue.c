@@ -1,7 +1,11 @@
 /* decode_glue.c - the decoder glue. glue_message.h does the work. */
 #include "cli/decode_glue.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/decoder_table.h"
 #include "cli/glue_message.h"
+#include "cli/schemas.h"
 
 static void *open_glue(slp_mem *mem, slp_str in, slp_schemas *schemas) {
   return slp_glue_open(mem, in, schemas, SLP_SCHEMA_ANY);

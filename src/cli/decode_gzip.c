@@ -2,6 +2,9 @@
  * accept both formats. */
 #include "cli/decode_gzip.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/decoder_table.h"
 #include "codec/gunzip.h"
 
 static void *open_gzip(slp_mem *mem, slp_str in, slp_schemas *schemas) {

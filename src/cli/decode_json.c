@@ -2,7 +2,12 @@
  * DynamoDB's types. */
 #include "cli/decode_json.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decode.h"
+#include "cli/decoder_table.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
 
 /* Starts to read a copy of the text, because the JSON reader changes the text in place. */
 static int begin(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {

@@ -3,6 +3,7 @@
 #ifndef SLP_CLI_DECODE_JSON_H
 #define SLP_CLI_DECODE_JSON_H
 
+#include "base/buf.h"
 #include "cli/decoder_table.h"
 #include "codec/json.h"
 #include "codec/json_write.h"

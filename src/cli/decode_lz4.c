@@ -2,7 +2,10 @@
  * length, so it can't be unpacked. */
 #include "cli/decode_lz4.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decode_pieces.h"
+#include "cli/decoder_table.h"
 
 #if SLP_HAVE_LZ4
 #include <lz4frame.h>

@@ -1,6 +1,9 @@
 /* decode_pieces.c - does one slice of unpacking, which is several pieces. */
 #include "cli/decode_pieces.h"
 
+#include "base/buf.h"
+#include "cli/decoder_table.h"
+
 /* the most pieces in a slice; a piece may unpack to 0 bytes, so counting bytes alone would not bound the
  * work */
 #define PIECES_A_SLICE 256

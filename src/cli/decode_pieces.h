@@ -4,6 +4,7 @@
 #ifndef SLP_CLI_DECODE_PIECES_H
 #define SLP_CLI_DECODE_PIECES_H
 
+#include "base/buf.h"
 #include "cli/decoder_table.h"
 
 #define SLP_PIECE 65536u /* a slice unpacks about this many bytes */

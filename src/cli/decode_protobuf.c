@@ -3,10 +3,15 @@
  * message has. */
 #include "cli/decode_protobuf.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/decoder_table.h"
 #include "cli/glue_message.h"
+#include "cli/protobuf_schema.h"
 #include "cli/protobuf_value.h"
+#include "cli/schemas.h"
+
+#include <stdio.h>
 
 enum { GLUE = 3 };
 

@@ -6,7 +6,10 @@
  *               bytes, then blocks; before each block its length in 4 bytes */
 #include "cli/decode_snappy.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decode_pieces.h"
+#include "cli/decoder_table.h"
 
 static const char head[] = "\xff\x06\0\0sNaPpY";
 enum { HEAD = sizeof head - 1 };

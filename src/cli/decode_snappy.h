@@ -3,6 +3,7 @@
 #ifndef SLP_CLI_DECODE_SNAPPY_H
 #define SLP_CLI_DECODE_SNAPPY_H
 
+#include "base/buf.h"
 #include "cli/decoder_table.h"
 
 extern const slp_decoder slp_decoder_snappy;

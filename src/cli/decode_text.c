@@ -1,6 +1,8 @@
 /* decode_text.c - turns base64 and hex into bytes, and any bytes into valid UTF-8. */
 #include "cli/decode_text.h"
 
+#include "base/buf.h"
+#include "cli/decoder_table.h"
 #include "codec/base64.h"
 #include "codec/utf8.h"
 

@@ -1,7 +1,10 @@
 /* decode_zstd.c - unpacks frames of Zstandard with libzstd. */
 #include "cli/decode_zstd.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decode_pieces.h"
+#include "cli/decoder_table.h"
 
 #if SLP_HAVE_ZSTD
 #include <stdio.h>

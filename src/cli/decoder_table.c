@@ -2,6 +2,7 @@
  * rows. */
 #include "cli/decoder_table.h"
 
+#include "base/buf.h"
 #include "cli/decode_auto.h"
 #include "cli/decode_avro.h"
 #include "cli/decode_brotli.h"

@@ -5,6 +5,7 @@
 #define SLP_CLI_DECODER_TABLE_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 #define SLP_DECODER_WHY 100 /* room for the reason why a decoder refuses a text */
 /* `step` returns this while it waits for a schema that has been asked for. It is called again later. */

@@ -3,17 +3,23 @@
  * library. */
 #include "cli/demo.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
+#include "cli/exit.h"
 #include "cli/ledger.h"
-#include "cli/progress_line.h"
 #include "cli/people_lines.h"
-#include "cli/serve.h"
+#include "cli/progress_line.h"
 #include "cli/record_formats.h"
+#include "cli/serve.h"
+#include "program/process.h"
 #include "program/program.h"
-#include "sloop_sandbox.h"
+
+#include <sloop.h>
+#include <sloop_sandbox.h>
+#include <stdio.h>
 
 #define STREAM "demo"
 #define SHARDS 4

@@ -3,6 +3,7 @@
 #ifndef SLP_CLI_DEMO_H
 #define SLP_CLI_DEMO_H
 
+#include "base/mem.h"
 #include "cli/args.h"
 
 /* returns the exit code, which is 0 only if the ledger proves the result */

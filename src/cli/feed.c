@@ -1,10 +1,11 @@
 /* feed.c - makes records up, from their numbers. */
 #include "cli/feed.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "codec/date.h"
 #include "codec/json_write.h"
+
+#include <stdio.h>
 
 #define USERS 200u
 

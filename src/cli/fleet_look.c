@@ -2,11 +2,17 @@
  * other. No look begins once the worker stops. */
 #include "cli/fleet_look.h"
 
-#include <stdio.h>
-
+#include "base/mem.h"
 #include "base/states.h"
+#include "cli/consumer_run.h"
+#include "cli/exit.h"
 #include "cli/people_lines.h"
+#include "cli/whole_fleet.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 #define AGAIN_US 2000000u /* pause after a look; --watch makes the same pause */
 #define A_LEASE_US 1000u  /* the pause is longer by this much for each lease, because a look reads all rows */

@@ -4,6 +4,7 @@
 #ifndef SLP_CLI_FLEET_LOOK_H
 #define SLP_CLI_FLEET_LOOK_H
 
+#include "base/mem.h"
 #include "cli/consumer_run.h"
 #include "cli/whole_fleet.h"
 

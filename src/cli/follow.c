@@ -1,12 +1,20 @@
 /* follow.c - finds the shards that a partition key goes to, also after splits and merges. */
 #include "cli/follow.h"
 
-#include <stdio.h>
-
+#include "base/mem.h"
 #include "base/num.h"
+#include "cli/app.h"
+#include "cli/args.h"
+#include "cli/consumer_run.h"
+#include "cli/exit.h"
 #include "cli/people_lines.h"
+#include "cli/shard_numbers.h"
 #include "codec/digest.h"
+#include "codec/kpl.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 /* the first TRIES searches for the next shard are TRY_AGAIN_US apart, later searches TRY_LATER_US */
 #define TRIES 30u

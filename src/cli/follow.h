@@ -13,10 +13,14 @@
 #ifndef SLP_CLI_FOLLOW_H
 #define SLP_CLI_FOLLOW_H
 
+#include "base/mem.h"
+#include "cli/app.h"
 #include "cli/consumer_run.h"
 #include "cli/shard_numbers.h"
 #include "codec/digest.h"
 #include "codec/kpl.h"
+
+#include <sloop.h>
 
 #define SLP_HASH_DIGITS 40 /* room for a hash of 128 bits as a decimal number, with a NUL */
 

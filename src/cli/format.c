@@ -1,8 +1,11 @@
 /* format.c - compiles a format into steps, and runs the steps for each record. */
 #include "cli/format.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/record_formats.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 typedef enum {

@@ -4,7 +4,9 @@
 #define SLP_CLI_FORMAT_H
 
 #include "base/buf.h"
-#include "sloop.h"
+#include "base/mem.h"
+
+#include <sloop.h>
 
 /* A compiled format. The tokens in its text:
  *   %s payload          %S its length       %R its length as 4 bytes, the highest byte first

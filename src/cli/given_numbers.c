@@ -3,6 +3,7 @@
 #include "cli/given_numbers.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/num.h"
 
 #define FIRST 256u

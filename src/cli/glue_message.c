@@ -2,13 +2,18 @@
  * schema. */
 #include "cli/glue_message.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/avro_value.h"
-#include "cli/decode.h"
 #include "cli/decode_json.h"
+#include "cli/decoder_table.h"
+#include "cli/protobuf_schema.h"
 #include "cli/protobuf_value.h"
+#include "cli/protobuf_wire.h"
+#include "cli/schemas.h"
 #include "codec/gunzip.h"
+
+#include <stdio.h>
 
 enum { ID_AT = 2, HEADER = ID_AT + SLP_SCHEMA_ID, PLAIN = 0x00, ZLIB = 0x05 };
 

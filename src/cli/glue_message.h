@@ -15,6 +15,8 @@
 #ifndef SLP_CLI_GLUE_MESSAGE_H
 #define SLP_CLI_GLUE_MESSAGE_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/decoder_table.h"
 #include "cli/schemas.h"
 

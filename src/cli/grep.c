@@ -11,9 +11,12 @@
  * matcher runs. */
 #include "cli/grep.h"
 
-#include <stdio.h>
-
+#include "base/mem.h"
+#include "cli/matcher.h"
 #include "cli/perl.h"
+#include "cli/regex.h"
+
+#include <stdio.h>
 
 typedef enum { WANTED, UNWANTED, OVER } which;
 typedef enum { FINITE, ENDLESS, COUNTED } how;

@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_GREP_H
 #define SLP_CLI_GREP_H
 
+#include "base/mem.h"
 #include "cli/matcher.h"
 
 #define SLP_GREP_WHY 200

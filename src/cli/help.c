@@ -1,6 +1,7 @@
 /* help.c - writes the texts of -h and --kcat. */
 #include "cli/help.h"
 
+#include "base/buf.h"
 #include "cli/options.h"
 
 #define NAMES_COLUMNS 26 /* width of the column with the options' names in -h */

@@ -2,6 +2,8 @@
  * power of two above. */
 #include "cli/histogram.h"
 
+#include "base/base.h"
+
 static unsigned bucket_of(uint64_t v) {
   if (v < 16) return (unsigned)v;
   unsigned top = 63u - (unsigned)__builtin_clzll(v); /* number of the highest bit that is set: 4..63 */

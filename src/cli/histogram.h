@@ -3,7 +3,7 @@
 #ifndef SLP_CLI_HISTOGRAM_H
 #define SLP_CLI_HISTOGRAM_H
 
-#include "base/base.h"
+#include <stdint.h>
 
 #define SLP_SPREAD_BUCKETS (61 * 16)
 

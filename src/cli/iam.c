@@ -2,10 +2,17 @@
 #include "cli/iam.h"
 
 #include "aws/endpoint.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/args.h"
+#include "cli/decode.h"
+#include "cli/options.h"
 #include "cli/schemas.h"
 #include "codec/json_write.h"
 #include "guest/layouts.h"
 #include "source/stream_name.h"
+
+#include <sloop.h>
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};

@@ -2,6 +2,8 @@
 #ifndef SLP_CLI_IAM_H
 #define SLP_CLI_IAM_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/args.h"
 
 typedef struct slp_iam_statement { /* the texts are borrowed, and valid until slp_iam_fn returns */

@@ -1,8 +1,12 @@
 /* idle_settings.c - a table that says for each setting of -X what it needs to have an effect. */
 #include "cli/idle_settings.h"
 
-#include "cli/people_lines.h"
+#include "base/buf.h"
+#include "cli/args.h"
+#include "cli/options.h"
 #include "guest/layouts.h"
+
+#include <sloop.h>
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH | SLP_MODE_DEMO | SLP_MODE_MULTILANG)
 /* The modes that do work. The other modes, such as -h, only print a text, so in them no setting is reported

@@ -4,6 +4,7 @@
 #ifndef SLP_CLI_IDLE_SETTINGS_H
 #define SLP_CLI_IDLE_SETTINGS_H
 
+#include "base/buf.h"
 #include "cli/args.h"
 
 /* Returns why the setting `name` has no effect with these arguments, or NULL if it has one. The file of

@@ -1,6 +1,9 @@
 /* json_nodes.c - builds an array of nodes from the tokens of a JSON document. */
 #include "cli/json_nodes.h"
 
+#include "base/mem.h"
+#include "codec/json.h"
+
 void slp_json_nodes_init(slp_json_nodes *d, slp_mem *mem) { *d = (slp_json_nodes){.mem = mem}; }
 
 void slp_json_nodes_free(slp_json_nodes *d) {

@@ -4,7 +4,7 @@
 #ifndef SLP_CLI_JSON_NODES_H
 #define SLP_CLI_JSON_NODES_H
 
-#include "codec/json.h"
+#include "base/mem.h"
 
 #define SLP_JSON_NO_NODE UINT32_MAX
 

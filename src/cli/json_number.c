@@ -1,6 +1,8 @@
 /* json_number.c - writes floating-point numbers and decimals in JSON's syntax. */
 #include "cli/json_number.h"
 
+#include "base/buf.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,12 +2,17 @@
  * the command's own settings. */
 #include "cli/knobs.h"
 
-#include <stdio.h>
-
 #include "api/settings.h"
+#include "base/buf.h"
 #include "base/clean.h"
+#include "cli/args.h"
+#include "cli/decode.h"
 #include "cli/help.h"
 #include "cli/nearest.h"
+
+#include <sloop.h>
+#include <sloop_sandbox.h>
+#include <stdio.h>
 
 #define MET(field) offsetof(slp_args, metrics.field)
 #define BOX(field) offsetof(slp_args, sandbox.field)

@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_KNOBS_H
 #define SLP_CLI_KNOBS_H
 
+#include "base/buf.h"
 #include "cli/args.h"
 
 /* Parses "NAME=VALUE" and stores the value in `a`. The text must live as long as `a`. Returns 0, or

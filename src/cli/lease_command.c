@@ -2,20 +2,26 @@
  * to print it, or to find out which lease or worker the user's name stands for. */
 #include "cli/lease_command.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
-#include "cli/registered_text.h"
+#include "cli/exit.h"
 #include "cli/lease_explain.h"
 #include "cli/lease_over.h"
 #include "cli/lease_pick.h"
 #include "cli/lease_result.h"
 #include "cli/lease_table.h"
+#include "cli/options.h"
 #include "cli/people_lines.h"
-#include "program/process.h"
-#include "program/program.h"
+#include "cli/registered_text.h"
 #include "host/terminal.h"
+#include "program/program.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 #define OWNER_SHOWN 160
 /* If a change takes longer than this, the library is watching whether an owner lives, and the user is told

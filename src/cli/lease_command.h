@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_LEASE_COMMAND_H
 #define SLP_CLI_LEASE_COMMAND_H
 
+#include "base/mem.h"
 #include "cli/args.h"
 
 /* Runs the command to its end. Returns the exit code. */

@@ -2,10 +2,13 @@
  * other machines. The age that is shown is the difference to this machine's clock. */
 #include "cli/lease_explain.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "cli/lease_words.h"
 #include "cli/record_formats.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 typedef struct page { /* the output, and the facts about one shard from which it is written */
   slp_buf *b;

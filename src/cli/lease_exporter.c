@@ -3,14 +3,20 @@
  * table can't be read, and the last results grow old. */
 #include "cli/lease_exporter.h"
 
-#include <stdio.h>
-
+#include "api/metrics_sample.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
+#include "cli/exit.h"
 #include "cli/lease_page.h"
 #include "cli/lease_readings.h"
 #include "cli/people_lines.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 /* time between the first reading of one table and the first reading of the next table */
 #define STAGGER_US 100000u

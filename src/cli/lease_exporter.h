@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_LEASE_EXPORTER_H
 #define SLP_CLI_LEASE_EXPORTER_H
 
+#include "base/mem.h"
 #include "cli/args.h"
 
 /* Runs until it is interrupted. Returns the exit code. */

@@ -1,7 +1,9 @@
 /* lease_lines.c - turns lease events into lines of text. */
 #include "cli/lease_lines.h"
 
+#include <sloop.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Writes an event about a shard as a line. about_shard, about_worker and as_told return 1 if a person should
  * see the line without -v. */

@@ -2,8 +2,7 @@
 #ifndef SLP_CLI_LEASE_LINES_H
 #define SLP_CLI_LEASE_LINES_H
 
-#include "base/base.h"
-#include "sloop.h"
+#include <sloop.h>
 
 /* Writes a lease event as one line. Returns 1 if a person should see the line without -v, because it tells
  * about trouble. */

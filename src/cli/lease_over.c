@@ -2,8 +2,11 @@
  * gets no output takes it to mean that no shard is behind. */
 #include "cli/lease_over.h"
 
+#include "base/buf.h"
 #include "cli/lease_words.h"
 #include "cli/record_formats.h"
+
+#include <sloop_admin.h>
 
 #define NAMES_MAX 10u /* the most shards that the line lists */
 

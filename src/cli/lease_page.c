@@ -3,9 +3,13 @@
  * file may include both. */
 #include "cli/lease_page.h"
 
-#include <stdio.h>
-
+#include "api/metrics_sample.h"
 #include "api/metrics_server.h"
+#include "api/metrics_text.h"
+#include "base/mem.h"
+#include "host/host.h"
+
+#include <stdio.h>
 
 struct slp_lease_page {
   slp_lease_page_opts o;

@@ -4,6 +4,7 @@
 #define SLP_CLI_LEASE_PAGE_H
 
 #include "api/metrics_sample.h"
+#include "base/mem.h"
 
 struct uv_loop_s;
 typedef struct slp_lease_page slp_lease_page;

@@ -3,6 +3,8 @@
 
 #include "cli/start_option.h"
 
+#include <sloop_admin.h>
+
 static int is_shard(const sloop_leases_t *all, const char *name) {
   for (size_t i = 0; i < all->leases_n; i++)
     if (strcmp(all->leases[i]->shard, name) == 0) return 1;

@@ -2,8 +2,7 @@
 #ifndef SLP_CLI_LEASE_PICK_H
 #define SLP_CLI_LEASE_PICK_H
 
-#include "base/base.h"
-#include "sloop_admin.h"
+#include <sloop_admin.h>
 
 typedef struct slp_lease_pick {
   const char *name;   /* the full name; points into the leases, into the given name, or to `room` */

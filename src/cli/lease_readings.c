@@ -2,9 +2,12 @@
  * that has passed since. */
 #include "cli/lease_readings.h"
 
-#include <stdio.h>
-
+#include "api/metrics_sample.h"
+#include "base/mem.h"
 #include "cli/lease_words.h"
+
+#include <sloop_admin.h>
+#include <stdio.h>
 
 void slp_lease_readings_init(slp_lease_readings *r, slp_mem *mem, const char *app, const char *stream,
                              uint32_t fresh_ms, uint64_t now_us) {

@@ -5,7 +5,9 @@
 #define SLP_CLI_LEASE_READINGS_H
 
 #include "api/metrics_sample.h"
-#include "sloop_admin.h"
+#include "base/mem.h"
+
+#include <sloop_admin.h>
 
 #define SLP_READINGS_WHY 400
 

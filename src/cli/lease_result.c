@@ -1,9 +1,12 @@
 /* lease_result.c - puts the result of a change of leases into words. */
 #include "cli/lease_result.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "cli/lease_words.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 #define LINES_MAX 100u /* the most leases that get a line each */
 

@@ -1,12 +1,14 @@
 /* lease_table.c - prints leases and workers, as a table or as JSON lines. */
 #include "cli/lease_table.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "cli/columns.h"
 #include "cli/lease_words.h"
 #include "cli/record_formats.h"
 #include "codec/json_write.h"
+
+#include <sloop_admin.h>
+#include <stdio.h>
 
 static const slp_column of_leases[] = {{"SHARD", 8, 0},     {"STATE", 0, 0}, {"OWNER", 12, 0},
                                        {"POSITION", 12, 0}, {"AGE", 0, 1},   {"LAG", 0, 1}};

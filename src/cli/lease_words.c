@@ -1,10 +1,13 @@
 /* lease_words.c - turns the facts of a lease table into words for people. */
 #include "cli/lease_words.h"
 
+#include "base/buf.h"
+#include "cli/people_lines.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "cli/people_lines.h"
 
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->position.kind == SLOOP_AT_END) return SLP_LEASE_IS_ENDED;

@@ -3,7 +3,9 @@
 #define SLP_CLI_LEASE_WORDS_H
 
 #include "base/buf.h"
-#include "sloop_admin.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 /* The state of a shard in words for people. States that need attention most come first. */
 typedef enum slp_lease_mood {

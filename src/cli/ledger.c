@@ -2,6 +2,10 @@
  * hands out with the list. */
 #include "cli/ledger.h"
 
+#include "base/list.h"
+#include "base/mem.h"
+#include "cli/shard_numbers.h"
+
 typedef struct entry {
   slp_list link;
   uint32_t phase;

@@ -5,6 +5,7 @@
 #define SLP_CLI_LEDGER_H
 
 #include "base/list.h"
+#include "base/mem.h"
 #include "cli/shard_numbers.h"
 
 #define SLP_LEDGER_PHASES_MAX 8

@@ -2,14 +2,21 @@
  * (--consumers), or deregisters a consumer (--deregister). */
 #include "cli/list_shards.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
-#include "cli/registered_text.h"
+#include "cli/exit.h"
+#include "cli/options.h"
 #include "cli/people_lines.h"
+#include "cli/registered_text.h"
 #include "codec/json_write.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 typedef struct list {
   slp_app app;

@@ -3,7 +3,11 @@
 #ifndef SLP_CLI_LIST_SHARDS_H
 #define SLP_CLI_LIST_SHARDS_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/args.h"
+
+#include <sloop.h>
 
 /* runs the command to its end and returns the exit code */
 int slp_list_run(slp_mem *mem, const slp_args *args);

@@ -2,17 +2,25 @@
  * does not exist. */
 #include "cli/list_streams.h"
 
-#include <stdio.h>
-
+#include "api/find_streams.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/columns.h"
 #include "cli/consumer_run.h"
+#include "cli/exit.h"
 #include "cli/nearest.h"
 #include "cli/people_lines.h"
+#include "cli/trouble_lines.h"
 #include "codec/date.h"
 #include "codec/json_write.h"
 #include "host/terminal.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 /* A consumer gives keys, region and endpoints. It is never started, so its stream is never asked for. */
 #define NO_STREAM "none"

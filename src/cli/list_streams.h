@@ -4,6 +4,8 @@
 #define SLP_CLI_LIST_STREAMS_H
 
 #include "api/find_streams.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/args.h"
 
 /* Appends a stream as a line of JSON. Returns 0, or the buffer's error. */

@@ -1,9 +1,7 @@
 /* main.c - main() of stream-tail: reads the command line and runs the mode that it chooses. */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "aws/ask_code.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/args.h"
 #include "cli/bench.h"
 #include "cli/config.h"
@@ -15,18 +13,25 @@
 #include "cli/knobs.h"
 #include "cli/lease_command.h"
 #include "cli/lease_exporter.h"
-#include "cli/migrate_command.h"
-#include "cli/multilang.h"
 #include "cli/list_shards.h"
 #include "cli/list_streams.h"
-#include "cli/try_rights.h"
+#include "cli/migrate_command.h"
+#include "cli/multilang.h"
+#include "cli/multilang_properties.h"
+#include "cli/options.h"
 #include "cli/people_lines.h"
 #include "cli/produce.h"
 #include "cli/serve.h"
 #include "cli/tail.h"
+#include "cli/try_rights.h"
 #include "cli/watch.h"
 #include "program/local.h"
 #include "program/program.h"
+
+#include <signal.h>
+#include <sloop.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static int make_version(slp_buf *b) { return slp_buf_addf(b, "stream-tail (sloop) %s\n", sloop_version()); }
 

@@ -1,10 +1,12 @@
 /* man.c - writes the manual page with the man macros that groff and mandoc both understand. */
+#include "base/buf.h"
 #include "cli/decoder_table.h"
 #include "cli/help.h"
 #include "cli/knobs.h"
 #include "cli/multilang_properties.h"
 #include "cli/options.h"
-#include "sloop.h"
+
+#include <sloop.h>
 
 /* The date of the last change of this text. It is not the date of the build, because builds must be
  * reproducible. */

@@ -8,6 +8,9 @@
  * needed. */
 #include "cli/matcher.h"
 
+#include "base/mem.h"
+#include "cli/regex.h"
+
 #define ROOM_BYTES ((size_t)512 << 10) /* the largest size of `pool`, and also of `nexts` */
 #define STATES_MAX 4096u
 #define SLICE_BYTES ((size_t)64 << 10)

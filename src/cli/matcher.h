@@ -3,6 +3,7 @@
 #ifndef SLP_CLI_MATCHER_H
 #define SLP_CLI_MATCHER_H
 
+#include "base/mem.h"
 #include "cli/regex.h"
 
 typedef enum {

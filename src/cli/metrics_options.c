@@ -1,8 +1,12 @@
 /* metrics_options.c - starts what --metrics (Prometheus) and -X cloudwatch ask for. */
 #include "cli/metrics_options.h"
 
+#include "cli/app.h"
+#include "cli/args.h"
 #include "cli/exit.h"
 #include "cli/people_lines.h"
+
+#include <sloop.h>
 
 int slp_cli_metrics_open(sloop_metrics_t **ret, slp_app *app, sloop_t *first) {
   const slp_args *a = app->args;

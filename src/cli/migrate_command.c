@@ -2,16 +2,23 @@
  * file) to another. */
 #include "cli/migrate_command.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
+#include "cli/exit.h"
+#include "cli/migrate_place.h"
 #include "cli/migrate_words.h"
 #include "cli/people_lines.h"
 #include "cli/token_file.h"
-#include "program/local.h"
 #include "host/own_file.h"
+#include "program/local.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 #define TEXT_MAX (UINT64_C(64) << 20)
 

@@ -1,6 +1,8 @@
 /* migrate_place.c - parses the words FROM and TO of --migrate. */
 #include "cli/migrate_place.h"
 
+#include "base/base.h"
+
 #include <stdio.h>
 
 static int wrong(char why[200], const char *text, const char *what) {

@@ -2,7 +2,7 @@
 #ifndef SLP_CLI_MIGRATE_PLACE_H
 #define SLP_CLI_MIGRATE_PLACE_H
 
-#include "base/base.h"
+#include <stdint.h>
 
 typedef struct slp_migrate_place {        /* a place: SCHEMA[+]:APP[@STORE] or token:FILE */
   char schema[40], app[256], store[1024]; /* if `store` is "", the default store is meant */

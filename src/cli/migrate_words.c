@@ -1,9 +1,12 @@
 /* migrate_words.c - turns the result of a migration into lines of text for people. */
 #include "cli/migrate_words.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "cli/lease_words.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 /* Writes the position in the source, and the position in the target if it differs. */
 static void say_places(const sloop_move_t *m, char out[480]) {

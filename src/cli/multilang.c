@@ -3,18 +3,27 @@
  * a child dies, the records that it was given and has not checkpointed are read again. */
 #include "cli/multilang.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
-
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
+#include "cli/exit.h"
 #include "cli/metrics_options.h"
+#include "cli/multilang_properties.h"
+#include "cli/multilang_protocol.h"
 #include "cli/multilang_shard.h"
-#include "cli/progress_line.h"
 #include "cli/people_lines.h"
+#include "cli/progress_line.h"
+#include "host/executable.h"
 #include "program/piped.h"
 #include "program/program.h"
+
+#include <signal.h>
+#include <sloop.h>
+#include <stdio.h>
+#include <unistd.h>
 
 /* How long a child may take to end after its input is closed. It gets the same time again after SIGTERM; then
  * it is killed. */

@@ -3,6 +3,7 @@
 #ifndef SLP_CLI_MULTILANG_H
 #define SLP_CLI_MULTILANG_H
 
+#include "base/mem.h"
 #include "cli/args.h"
 #include "cli/multilang_properties.h"
 #include "host/executable.h"

@@ -6,6 +6,7 @@
  * One difference remains: a member that the jar's model does not know is kept here, and the jar drops it. */
 #include "cli/multilang_change.h"
 
+#include "base/buf.h"
 #include "codec/json.h"
 
 typedef enum object_kind { RECORD, CHANGE, IDENTITY, OTHER } object_kind;

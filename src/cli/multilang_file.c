@@ -1,14 +1,20 @@
 /* multilang_file.c - reads the .properties file of --multilang, finds the program of its key executableName,
  * and prints for --check what the daemon would do. */
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
 #include "cli/exit.h"
 #include "cli/multilang.h"
+#include "cli/multilang_properties.h"
 #include "cli/people_lines.h"
+#include "host/executable.h"
 #include "program/local.h"
+
+#include <sloop.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define FILE_MAX (1 << 20)
 

@@ -3,13 +3,16 @@
  * KinesisClientLibConfigurator, MultiLangDaemonConfiguration and its beans). */
 #include "cli/multilang_properties.h"
 
-#include <stdio.h>
-
 #include "aws/endpoint.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "cli/people_lines.h"
 #include "cli/properties.h"
 #include "source/stream_name.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 /* NOTED: the MultiLangDaemon has the key, but it has no effect here */
 typedef enum { TEXT, NUMBER, TRUTH, WORD, NOTED } key_kind;

@@ -4,7 +4,9 @@
 #define SLP_CLI_MULTILANG_PROPERTIES_H
 
 #include "base/buf.h"
-#include "sloop.h"
+#include "base/mem.h"
+
+#include <sloop.h>
 
 #define SLP_ML_WHY 800 /* room for a sentence that says what is wrong */
 

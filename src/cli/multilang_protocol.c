@@ -1,11 +1,14 @@
 /* multilang_protocol.c - writes and reads the lines of the MultiLangDaemon's protocol. */
 #include "cli/multilang_protocol.h"
 
+#include "base/buf.h"
 #include "base/num.h"
 #include "cli/multilang_change.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/utf8.h"
+
+#include <sloop.h>
 
 static const char *const names[SLP_ML_ACTIONS] = {
     [SLP_ML_INITIALIZE] = "initialize",

@@ -3,11 +3,16 @@
  * software.amazon.kinesis.checkpoint.ShardRecordProcessorCheckpointer and MultiLangProtocol. */
 #include "cli/multilang_shard.h"
 
-#include <signal.h>
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "base/states.h"
+#include "cli/given_numbers.h"
+#include "cli/multilang_protocol.h"
+
+#include <signal.h>
+#include <sloop.h>
+#include <stdio.h>
 
 #define NEVER UINT64_MAX
 /* wait before a new child is started; doubled with each failure in a row */

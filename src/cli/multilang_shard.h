@@ -22,10 +22,11 @@
 #define SLP_CLI_MULTILANG_SHARD_H
 
 #include "base/buf.h"
-#include "base/list.h"
+#include "base/mem.h"
 #include "cli/given_numbers.h"
 #include "cli/multilang_protocol.h"
-#include "sloop.h"
+
+#include <sloop.h>
 
 /* the most batches of one shard that are held; the consumer never hands out this many */
 #define SLP_ML_QUEUE_MAX 4

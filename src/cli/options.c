@@ -1,9 +1,10 @@
 /* options.c - the table of options, and the table of kcat's flags for --kcat. */
 #include "cli/options.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "cli/decoder_table.h"
+
+#include <stdio.h>
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
 /* the modes that show or change leases */

@@ -1,8 +1,15 @@
 /* output.c - turns the records of batches into text and writes the text to standard output. */
 #include "cli/output.h"
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "base/states.h"
+#include "cli/app.h"
+#include "program/process.h"
 #include "program/program.h"
+
+#include <sloop.h>
 
 /* Limits of one turn of slp_output_run: it ends after about SLICE_BYTES of text, after about SLICE_BYTES of
  * records, or after SLICE_US. */

@@ -17,9 +17,11 @@
 #ifndef SLP_CLI_OUTPUT_H
 #define SLP_CLI_OUTPUT_H
 
+#include "base/buf.h"
 #include "base/list.h"
 #include "cli/app.h"
-#include "sloop.h"
+
+#include <sloop.h>
 
 typedef enum slp_output_state {
   SLP_OUTPUT_RUNS,   /* records become text, and the text is written */

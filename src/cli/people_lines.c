@@ -2,15 +2,16 @@
  * makes it harmless. */
 #include "cli/people_lines.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "base/clean.h"
 #include "cli/exit.h"
 #include "program/program.h"
-#include "sloop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sloop.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #define WAIT_MS 1000
 #define TEXT_MAX 1024 /* bytes of a line, with its newline */

@@ -2,6 +2,10 @@
  * how long. */
 #include "cli/perl.h"
 
+#include "base/mem.h"
+#include "cli/matcher.h"
+#include "cli/regex.h"
+
 #ifndef SLP_HAVE_PCRE2
 #define SLP_HAVE_PCRE2 0
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "cli/matcher.h"
+#include "cli/regex.h"
 
 typedef enum { SLP_PERL_FINITE, SLP_PERL_COUNTED } slp_perl_kind;
 

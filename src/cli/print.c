@@ -1,8 +1,21 @@
 /* print.c - turns records into text. */
 #include "cli/print.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/states.h"
+#include "cli/args.h"
+#include "cli/decode.h"
+#include "cli/decode_cwlogs.h"
+#include "cli/decoder_table.h"
+#include "cli/format.h"
+#include "cli/grep.h"
+#include "cli/matcher.h"
+#include "cli/record_formats.h"
+#include "cli/schemas.h"
+#include "cli/unique.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 static int prepare(slp_printer *p, char why[400]) {

@@ -3,12 +3,19 @@
 #ifndef SLP_CLI_PRINT_H
 #define SLP_CLI_PRINT_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/args.h"
+#include "cli/decode.h"
+#include "cli/decode_cwlogs.h"
+#include "cli/decoder_table.h"
 #include "cli/format.h"
 #include "cli/grep.h"
-#include "cli/schemas.h"
 #include "cli/record_formats.h"
+#include "cli/schemas.h"
 #include "cli/unique.h"
+
+#include <sloop.h>
 
 /* The states of a printer, for one record:
  *

@@ -13,20 +13,30 @@
  * No record is dropped without a word: each line that was read is put, refused, left or not known. */
 #include "cli/produce.h"
 
-#include <stdio.h>
-
 #include "api/identity.h"
+#include "aws/aws_impl.h"
 #include "aws/retry.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
+#include "cli/exit.h"
 #include "cli/format.h"
 #include "cli/people_lines.h"
+#include "cli/produce_call.h"
+#include "cli/produce_line.h"
 #include "cli/produce_queue.h"
 #include "cli/produce_rejects.h"
-#include "cli/produce_call.h"
 #include "cli/split.h"
+#include "cli/trouble_lines.h"
+#include "host/host.h"
 #include "program/input.h"
 #include "program/local.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 #define CALLS 8u /* the most calls in flight */
 #define QUEUE_BYTES ((size_t)32 << 20)

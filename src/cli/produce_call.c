@@ -1,12 +1,18 @@
 /* produce_call.c - PutRecords as botocore 1.44.8 knows it (service model kinesis 2013-12-02), in JSON. */
 #include "cli/produce_call.h"
 
+#include "aws/aws.h"
+#include "aws/call.h"
 #include "aws/classify.h"
 #include "aws/hide.h"
+#include "aws/json_op.h"
+#include "base/buf.h"
 #include "base/clean.h"
+#include "base/fail.h"
+#include "cli/produce_queue.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
-#include "sloop.h"
+#include "host/host.h"
 
 #include <stdio.h>
 

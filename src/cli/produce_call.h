@@ -2,7 +2,10 @@
 #ifndef SLP_CLI_PRODUCE_CALL_H
 #define SLP_CLI_PRODUCE_CALL_H
 
+#include "aws/aws.h"
 #include "aws/json_op.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "cli/produce_queue.h"
 
 typedef struct slp_put_call {

@@ -2,6 +2,7 @@
  * in a member (--key-from), and the lines that -J prints. */
 #include "cli/produce_line.h"
 
+#include "base/buf.h"
 #include "base/num.h"
 #include "codec/base64.h"
 #include "codec/json.h"

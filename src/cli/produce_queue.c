@@ -1,6 +1,10 @@
 /* produce_queue.c - a list of records for each key, and lists of keys by what may happen to them. */
 #include "cli/produce_queue.h"
 
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+
 struct slp_put_key {
   slp_list link; /* in `ready`, `resting` or `busy` of the queue */
   slp_list records;

@@ -8,6 +8,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "base/mem.h"
 
 #define SLP_PUT_BATCH_RECORDS 500u /* the most records of a call (API reference, PutRecords) */
 /* The most bytes of a call. The service accepts 10 MiB since 2025, and 5 MiB before, as most local servers

@@ -1,10 +1,13 @@
 /* produce_rejects.c - writes rejected lines, 64 KiB at a time and at each tick of the command. */
 #include "cli/produce_rejects.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/people_lines.h"
+#include "cli/produce_line.h"
 #include "program/program.h"
+
+#include <stdio.h>
 
 #define FLUSH_BYTES 65536u
 #define WRITE_MS_MAX 2000u /* how long a write waits for the reader of a pipe */

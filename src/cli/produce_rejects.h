@@ -3,6 +3,8 @@
 #ifndef SLP_CLI_PRODUCE_REJECTS_H
 #define SLP_CLI_PRODUCE_REJECTS_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/produce_line.h"
 
 #define SLP_REJECTS_TOLD 10u /* lines about single refusals; the others are only counted */

@@ -1,10 +1,13 @@
 /* progress_line.c - collects what the progress line of -v shows, and prints the line. */
 #include "cli/progress_line.h"
 
-#include <stdio.h>
-
+#include "cli/args.h"
+#include "cli/consumer_run.h"
 #include "cli/people_lines.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 /* The first answers of the service may take this long. Until then, an unknown lag is shown without saying for
  * how long it has been unknown. */

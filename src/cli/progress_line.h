@@ -3,7 +3,10 @@
 #ifndef SLP_CLI_PROGRESS_LINE_H
 #define SLP_CLI_PROGRESS_LINE_H
 
+#include "cli/args.h"
 #include "cli/consumer_run.h"
+
+#include <sloop.h>
 
 typedef struct slp_standing { /* the shards that are in the same state */
   size_t n;                   /* how many shards are in this state */

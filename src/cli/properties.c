@@ -1,6 +1,8 @@
 /* properties.c - reads Java's .properties, one property at a time. */
 #include "cli/properties.h"
 
+#include "base/buf.h"
+
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 static int is_end(char c) { return c == '\n' || c == '\r'; }
 

@@ -2,9 +2,11 @@
  * recursing. */
 #include "cli/protobuf_check.h"
 
-#include <stdio.h>
-
+#include "cli/protobuf_schema.h"
+#include "cli/protobuf_wire.h"
 #include "codec/utf8.h"
+
+#include <stdio.h>
 
 static int damaged(char why[SLP_PB_WHY]) {
   snprintf(why, SLP_PB_WHY, "it is damaged or truncated, or has another schema");

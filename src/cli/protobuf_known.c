@@ -2,10 +2,12 @@
  * paths. */
 #include "cli/protobuf_known.h"
 
+#include "base/buf.h"
+#include "cli/protobuf_schema.h"
+#include "codec/date.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "codec/date.h"
 
 enum { NANOS = 1000000000 };
 /* the first second that a Timestamp may have: 0001-01-01T00:00:00Z */

@@ -4,6 +4,7 @@
 #ifndef SLP_CLI_PROTOBUF_KNOWN_H
 #define SLP_CLI_PROTOBUF_KNOWN_H
 
+#include "base/buf.h"
 #include "cli/protobuf_schema.h"
 
 /* Returns which known message this is, by its full name and its fields (sorted by number). Returns

@@ -2,7 +2,12 @@
  * not copied: each comparison reads the key from the text again. */
 #include "cli/protobuf_map.h"
 
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cli/protobuf_schema.h"
 #include "cli/protobuf_text.h"
+#include "cli/protobuf_value.h"
+#include "cli/protobuf_wire.h"
 
 typedef struct entry_key {
   /* 1: the entry counts; 0: it is ignored as a whole, like an unknown field */

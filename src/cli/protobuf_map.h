@@ -4,6 +4,7 @@
 #define SLP_CLI_PROTOBUF_MAP_H
 
 #include "cli/protobuf_value.h"
+#include "cli/protobuf_wire.h"
 
 /* Allocates the table of f for the keys of n entries. Returns 0 or SLP_ENOMEM. */
 int slp_pb_map_begin(slp_pb_value *v, slp_pb_frame *f, size_t n);

@@ -3,12 +3,15 @@
  * that comes later in the set. */
 #include "cli/protobuf_schema.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/mem.h"
 #include "cli/protobuf_known.h"
 #include "cli/protobuf_wire.h"
 #include "codec/json_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { NESTING_MAX = 64 };
 

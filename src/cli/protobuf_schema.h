@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/mem.h"
 
 #define SLP_PB_SET_BYTES (16u << 20) /* the most bytes of a descriptor set */
 #define SLP_PB_WHY 80                /* bytes for a sentence that says what is wrong, with its NUL */

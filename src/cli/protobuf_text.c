@@ -1,12 +1,14 @@
 /* protobuf_text.c - writes single values as JSON, each by the kind of its field. */
 #include "cli/protobuf_text.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "cli/json_number.h"
+#include "cli/protobuf_schema.h"
 #include "cli/protobuf_wire.h"
 #include "codec/base64.h"
 #include "codec/json_write.h"
+
+#include <stdio.h>
 
 static uint64_t unzigzag(uint64_t v) { return v >> 1 ^ (0 - (v & 1)); }
 

@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_PROTOBUF_TEXT_H
 #define SLP_CLI_PROTOBUF_TEXT_H
 
+#include "base/buf.h"
 #include "cli/protobuf_schema.h"
 
 /* Reads the number at in[*at...], and moves *at to the byte after it. The number must be complete, which

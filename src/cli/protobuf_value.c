@@ -5,11 +5,16 @@
  * here would return the error. */
 #include "cli/protobuf_value.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/protobuf_check.h"
 #include "cli/protobuf_known.h"
 #include "cli/protobuf_map.h"
+#include "cli/protobuf_schema.h"
 #include "cli/protobuf_text.h"
+#include "cli/protobuf_wire.h"
+
+#include <stdio.h>
 
 #define SLICE_BYTES 65536u
 #define SLICE_WORK 16384u

@@ -26,7 +26,11 @@
 #ifndef SLP_CLI_PROTOBUF_VALUE_H
 #define SLP_CLI_PROTOBUF_VALUE_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/protobuf_check.h"
+#include "cli/protobuf_schema.h"
+#include "cli/protobuf_wire.h"
 
 #define SLP_PB_RUNS_MAX (1u << 20) /* limit for the runs of all open messages together */
 

@@ -2,12 +2,17 @@
  * reached. */
 #include "cli/reached_positions.h"
 
-#include <errno.h>
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/args.h"
 #include "cli/people_lines.h"
 #include "cli/token_file.h"
+#include "host/own_file.h"
 #include "program/local.h"
+
+#include <errno.h>
+#include <sloop.h>
+#include <stdio.h>
 
 #define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
 

@@ -3,8 +3,12 @@
 #ifndef SLP_CLI_REACHED_POSITIONS_H
 #define SLP_CLI_REACHED_POSITIONS_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/args.h"
 #include "host/own_file.h"
+
+#include <sloop.h>
 
 #define SLP_PLACES_EVERY_US 1000000u /* how often positions are collected and written */
 

@@ -1,13 +1,16 @@
 /* record_formats.c - prints a record in the fixed formats: plain, for a terminal, and JSON lines. */
 #include "cli/record_formats.h"
 
-#include <stdio.h>
-
-#include "cli/decode_json.h"
+#include "base/buf.h"
 #include "base/clean.h"
+#include "cli/decode_cwlogs.h"
+#include "cli/decode_json.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 static void add_offset(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
   if (!style->offset) return;

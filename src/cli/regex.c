@@ -3,10 +3,11 @@
  * relative, so a piece may be moved and copied without changes. */
 #include "cli/regex.h"
 
-#include <stdio.h>
-
+#include "base/mem.h"
 #include "codec/json.h"
 #include "codec/utf8.h"
+
+#include <stdio.h>
 
 #define NESTED_MAX 200
 #define REPEATED_MAX 65535 /* the greatest number in {N,M}, as in PCRE2 */

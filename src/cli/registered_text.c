@@ -2,12 +2,16 @@
  * consumer is to be deregistered. */
 #include "cli/registered_text.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "cli/args.h"
 #include "cli/people_lines.h"
 #include "codec/date.h"
 #include "codec/json_write.h"
 #include "program/process.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 static const char *state_name(sloop_registered_state_t state) {
   switch (state) {

@@ -4,8 +4,10 @@
 #ifndef SLP_CLI_REGISTERED_TEXT_H
 #define SLP_CLI_REGISTERED_TEXT_H
 
+#include "base/buf.h"
 #include "cli/args.h"
-#include "sloop_admin.h"
+
+#include <sloop_admin.h>
 
 /* Writes a consumer as a line of text, or as JSON. several: the command has several streams, so the line
  * begins with the stream's name. */

@@ -5,13 +5,21 @@
  * most 170,000 characters. */
 #include "cli/schema_registry.h"
 
-#include <stdio.h>
-
+#include "aws/aws.h"
+#include "aws/aws_impl.h"
 #include "aws/json_op.h"
 #include "aws/limits.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "cli/decoder_table.h"
 #include "cli/people_lines.h"
+#include "cli/schemas.h"
 #include "codec/fields.h"
 #include "codec/json_write.h"
+#include "host/host.h"
+
+#include <stdio.h>
 
 /* The most bytes of an answer: 170,000 characters, each written as two escapes of 6 bytes, and the other
  * members. */

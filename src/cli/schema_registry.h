@@ -10,7 +10,9 @@
 #define SLP_CLI_SCHEMA_REGISTRY_H
 
 #include "api/identity.h"
-#include "cli/schemas.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "cli/decoder_table.h"
 
 #define SLP_REGISTRY_TRIES 3
 #define SLP_REGISTRY_CALLS_A_SECOND 5

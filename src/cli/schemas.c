@@ -1,12 +1,17 @@
 /* schemas.c - reads files of schemas, and keeps the versions that a registry gave. */
 #include "cli/schemas.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "base/states.h"
-#include "cli/decode.h"
+#include "cli/avro_schema.h"
+#include "cli/decoder_table.h"
+#include "cli/protobuf_schema.h"
 #include "program/local.h"
 #include "program/program.h"
+
+#include <stdio.h>
 
 static const slp_set allowed[] = {
     [SLP_SCHEMA_ASKED] = SLP_BIT(SLP_SCHEMA_HERE) | SLP_BIT(SLP_SCHEMA_FAILED),

@@ -14,7 +14,9 @@
 #ifndef SLP_CLI_SCHEMAS_H
 #define SLP_CLI_SCHEMAS_H
 
+#include "base/buf.h"
 #include "base/list.h"
+#include "base/mem.h"
 #include "cli/avro_schema.h"
 #include "cli/decoder_table.h"
 #include "cli/protobuf_schema.h"

@@ -1,13 +1,19 @@
 /* serve.c - serves a sandbox until standard input ends. */
 #include "cli/serve.h"
 
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
+#include "cli/exit.h"
 #include "cli/feed.h"
 #include "cli/people_lines.h"
+#include "program/process.h"
 #include "program/program.h"
-#include "sloop_sandbox.h"
+
+#include <sloop.h>
+#include <sloop_sandbox.h>
+#include <stdio.h>
 
 #define TABLE_NAME_MIN 3 /* DynamoDB refuses names of tables that are shorter */
 #define TABLE_PARTITIONS_MAX 100

@@ -2,7 +2,10 @@
 #ifndef SLP_CLI_SERVE_H
 #define SLP_CLI_SERVE_H
 
+#include "base/mem.h"
 #include "cli/args.h"
+
+#include <sloop.h>
 
 #define SLP_SANDBOX_REGION "us-east-1"
 

@@ -1,6 +1,9 @@
 /* shard_numbers.c - a hash table of shard ids. */
 #include "cli/shard_numbers.h"
 
+#include "base/hash.h"
+#include "base/mem.h"
+
 void slp_names_init(slp_names *t, slp_mem *mem) { *t = (slp_names){.mem = mem}; }
 
 void slp_names_free(slp_names *t) {

@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_SHARD_NUMBERS_H
 #define SLP_CLI_SHARD_NUMBERS_H
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #define SLP_NAMES_MAX 1000000

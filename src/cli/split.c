@@ -1,6 +1,9 @@
 /* split.c - finds delimiters, also those that begin in one piece and end in another. */
 #include "cli/split.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+
 void slp_splitter_init(slp_splitter *s, slp_mem *mem, slp_str delimiter, size_t max) {
   *s = (slp_splitter){.delimiter = delimiter, .max = max};
   slp_buf_init(&s->held, mem, UINT32_MAX);

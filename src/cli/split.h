@@ -3,6 +3,7 @@
 #define SLP_CLI_SPLIT_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 typedef enum {
   SLP_SPLIT_MORE, /* all bytes were taken, and the record goes on in the next piece */

@@ -1,10 +1,12 @@
 /* start_option.c - parses the positions of -o. */
 #include "cli/start_option.h"
 
-#include <stdio.h>
-
 #include "base/clean.h"
 #include "base/num.h"
+#include "cli/point_in_time.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 static int all_digits(slp_str s) {
   for (size_t i = 0; i < s.n; i++)

@@ -6,23 +6,32 @@
  * shards are. */
 #include "cli/tail.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "api/identity.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
+#include "cli/decoder_table.h"
+#include "cli/exit.h"
 #include "cli/fleet_look.h"
 #include "cli/follow.h"
 #include "cli/metrics_options.h"
 #include "cli/output.h"
-#include "cli/reached_positions.h"
+#include "cli/people_lines.h"
 #include "cli/print.h"
 #include "cli/progress_line.h"
-#include "cli/people_lines.h"
+#include "cli/reached_positions.h"
 #include "cli/schema_registry.h"
 #include "cli/until.h"
+#include "cli/whole_fleet.h"
 #include "guest/layouts.h"
+#include "program/process.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define TELL_UNDECODED_US 5000000u /* the least time between two reports of undecoded records */
 /* A shard may be without a living reader this long after the start, plus --timeout, plus twice the duration

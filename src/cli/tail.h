@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_TAIL_H
 #define SLP_CLI_TAIL_H
 
+#include "base/mem.h"
 #include "cli/args.h"
 
 /* runs the command to its end, and returns the exit code */

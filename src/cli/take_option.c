@@ -1,13 +1,17 @@
 /* take_option.c - takes one option with its value, from the command line or from the configuration file. A
  * new option is a case of set_option(). */
-#include "cli/args.h"
-
-#include <stdio.h>
-
 #include "base/num.h"
+#include "cli/args.h"
+#include "cli/decode.h"
 #include "cli/knobs.h"
 #include "cli/log_filter.h"
+#include "cli/options.h"
+#include "cli/point_in_time.h"
+#include "cli/start_option.h"
 #include "codec/json.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 static int parse_count(const slp_option *o, const char *value, uint64_t max, uint64_t *ret, char why[200]) {
   if (slp_parse_u64(slp_str_of(value), ret) == 0 && *ret >= 1 && *ret <= max) return 0;

@@ -1,12 +1,14 @@
 /* token_file.c - reads files of tokens, and finds the stream that each token belongs to. */
 #include "cli/token_file.h"
 
-#include <errno.h>
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "codec/json.h"
 #include "host/in_place.h"
 #include "program/local.h"
+
+#include <errno.h>
+#include <stdio.h>
 
 #define TOKEN_FILE_BYTES_MAX (UINT64_C(64) << 20)
 

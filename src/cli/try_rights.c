@@ -2,15 +2,22 @@
  * line for each right. */
 #include "cli/try_rights.h"
 
-#include <stdio.h>
-
 #include "api/rights.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
+#include "cli/exit.h"
 #include "cli/iam.h"
 #include "cli/people_lines.h"
+#include "cli/trouble_lines.h"
 #include "codec/json_write.h"
 #include "program/program.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 #define RIGHTS_MAX 1024u
 

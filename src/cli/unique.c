@@ -2,7 +2,10 @@
  * Hash chains find a digest in it. */
 #include "cli/unique.h"
 
+#include "base/mem.h"
 #include "codec/digest.h"
+
+#include <sloop.h>
 
 #define NONE UINT32_MAX
 

@@ -1,6 +1,11 @@
 /* until.c - keeps track of the shards that have passed a point in time. */
 #include "cli/until.h"
 
+#include "base/mem.h"
+#include "cli/shard_numbers.h"
+
+#include <sloop.h>
+
 /* The clock of this machine and that of the service are taken to differ by at most this. */
 #define CLOCKS_MS 1000
 

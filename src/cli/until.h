@@ -3,8 +3,10 @@
 #ifndef SLP_CLI_UNTIL_H
 #define SLP_CLI_UNTIL_H
 
+#include "base/mem.h"
 #include "cli/shard_numbers.h"
-#include "sloop.h"
+
+#include <sloop.h>
 
 /* A shard has passed when its first record of TIME or later arrives. That record and those after it are
  * not printed. A shard without such a record has passed when it is at its tip and TIME is over. */

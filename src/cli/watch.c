@@ -3,19 +3,26 @@
  * room is dropped; the next poll draws another one. */
 #include "cli/watch.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/app.h"
+#include "cli/args.h"
 #include "cli/consumer_run.h"
-#include "cli/registered_text.h"
+#include "cli/exit.h"
 #include "cli/people_lines.h"
+#include "cli/registered_text.h"
 #include "cli/watch_past.h"
 #include "cli/watch_view.h"
-#include "program/local.h"
-#include "program/program.h"
 #include "host/terminal.h"
+#include "program/local.h"
+#include "program/process.h"
+#include "program/program.h"
+
+#include <signal.h>
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define DRAW_WAIT_MS 100                    /* how long writing a frame may wait for a slow terminal */
 #define GIVE_BACK_WAIT_MS 500               /* how long restoring the screen may wait for a slow terminal */

@@ -2,6 +2,7 @@
 #ifndef SLP_CLI_WATCH_H
 #define SLP_CLI_WATCH_H
 
+#include "base/mem.h"
 #include "cli/args.h"
 
 /* Runs the command to its end, and returns the exit code. */

@@ -1,7 +1,12 @@
 /* watch_past.c - what --watch remembers from poll to poll. */
 #include "cli/watch_past.h"
 
+#include "base/hash.h"
+#include "base/mem.h"
 #include "cli/lease_words.h"
+#include "cli/shard_numbers.h"
+
+#include <sloop_admin.h>
 
 void slp_watch_past_init(slp_watch_past *p, slp_mem *mem) {
   memset(p, 0, sizeof *p);

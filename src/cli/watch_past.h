@@ -3,8 +3,10 @@
 #ifndef SLP_CLI_WATCH_PAST_H
 #define SLP_CLI_WATCH_PAST_H
 
+#include "base/mem.h"
 #include "cli/shard_numbers.h"
-#include "sloop_admin.h"
+
+#include <sloop_admin.h>
 
 #define SLP_WATCH_POLLS 60  /* how many lags are remembered for each shard */
 #define SLP_WATCH_MOVES 256 /* how many moves are remembered */

@@ -1,13 +1,17 @@
 /* watch_view.c - lays out what --watch shows. */
 #include "cli/watch_view.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/columns.h"
 #include "cli/lease_table.h"
 #include "cli/lease_words.h"
 #include "cli/record_formats.h"
+#include "cli/watch_past.h"
+
+#include <sloop_admin.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define LEAST_MS 100     /* a lag below this has no bar */
 #define MOST_MS 86400000 /* a lag of this or more has a full bar */

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "cli/watch_past.h"
 
+#include <sloop_admin.h>
+
 typedef struct slp_watch_news { /* the result of a poll, and what is shown with it */
   const char *stream, *app;
   /* how the workers get records, and why; NULL: the registered consumers were not asked for */

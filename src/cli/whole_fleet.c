@@ -4,9 +4,13 @@
  * The rule to keep: a shard must never count as read because a row is missing, old, or of a dead worker. */
 #include "cli/whole_fleet.h"
 
-#include <stdio.h>
-
+#include "base/mem.h"
 #include "cli/lease_words.h"
+#include "cli/shard_numbers.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdio.h>
 
 /* How many heartbeats must come after a lease was first seen. The first one may have been sent before
  * that. The second one surely is about that lease too. */

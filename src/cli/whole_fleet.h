@@ -11,8 +11,11 @@
 #ifndef SLP_CLI_WHOLE_FLEET_H
 #define SLP_CLI_WHOLE_FLEET_H
 
+#include "base/mem.h"
 #include "cli/shard_numbers.h"
-#include "sloop_admin.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
 
 typedef enum slp_whole_state {
   SLP_WHOLE_UNKNOWN, /* no look was completed yet */

@@ -6,6 +6,8 @@
  * characters that follow will fill. So a SIMD step runs only if at least 16 characters follow it. */
 #include "codec/base64.h"
 
+#include "base/buf.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #define HAVE_X86 1

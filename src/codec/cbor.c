@@ -1,6 +1,7 @@
 /* cbor.c - the CBOR pull reader (RFC 8949, definite and indefinite forms) and the writer. */
 #include "codec/cbor.h"
 
+#include "base/buf.h"
 #include "codec/utf8.h"
 
 enum { MAJOR_UINT, MAJOR_NEG, MAJOR_BYTES, MAJOR_TEXT, MAJOR_ARRAY, MAJOR_MAP, MAJOR_TAG, MAJOR_SIMPLE };

@@ -3,10 +3,10 @@
 #ifndef SLP_CODEC_DIGITS_H
 #define SLP_CODEC_DIGITS_H
 
-#include "base/base.h"
-
 #ifdef __SSE2__
 #include <emmintrin.h>
+#include <stdint.h>
+#include <string.h>
 #endif
 
 /* Returns 1 if all n bytes are digits. Checks eight bytes at once: XOR with '0' turns a digit into 0 to 9,

@@ -1,6 +1,9 @@
 /* gunzip.c - unpacks by zlib's inflate, with memory of a slp_mem. */
 #include "codec/gunzip.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+
 #include <limits.h>
 #include <zlib.h>
 

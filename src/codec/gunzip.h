@@ -4,6 +4,7 @@
 #define SLP_CODEC_GUNZIP_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 /* Appends the unpacked bytes of `in`. Returns 0; SLP_EBADDATA: `in` is not packed, damaged, cut short, or
  * followed by something else; SLP_ELIMIT: there are more bytes than the buffer may hold; SLP_ENOMEM. */

@@ -3,7 +3,7 @@
 #ifndef SLP_CODEC_INI_H
 #define SLP_CODEC_INI_H
 
-#include "base/buf.h"
+#include "base/base.h"
 
 /* Called for each key in the order of the file. section is trimmed and without brackets. For an indented key,
  * parent is the key above it, for which fn was called before with an empty value; else {NULL,0}. A value that

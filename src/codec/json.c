@@ -1,7 +1,6 @@
 /* json.c - the JSON pull reader: returns the tokens of a mutable buffer, and unescapes strings in place. */
 #include "codec/json.h"
 
-#include "base/num.h"
 #include "codec/json_plain.h"
 #include "codec/utf8.h"
 

@@ -7,7 +7,7 @@
 #ifndef SLP_CODEC_JSON_H
 #define SLP_CODEC_JSON_H
 
-#include "base/buf.h"
+#include "base/base.h"
 
 /* DynamoDB's items may nest 32 deep. Each depth takes two levels of JSON, and the request around an item
  * takes some more. */

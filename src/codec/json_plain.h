@@ -2,10 +2,9 @@
 #ifndef SLP_CODEC_JSON_PLAIN_H
 #define SLP_CODEC_JSON_PLAIN_H
 
-#include "base/base.h"
-
 #ifdef __SSE2__
 #include <emmintrin.h>
+#include <stdint.h>
 #endif
 
 /* Returns the first place in p[i, end) that ends a plain run of string text: a quote, a backslash, a control

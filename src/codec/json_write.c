@@ -1,6 +1,7 @@
 /* json_write.c - writes JSON into a slp_buf. */
 #include "codec/json_write.h"
 
+#include "base/buf.h"
 #include "base/clean.h"
 #include "codec/base64.h"
 #include "codec/json_plain.h"

@@ -10,10 +10,13 @@
  * On any error the rows are removed, and the aggregate itself takes their place. */
 #include "codec/kpl.h"
 
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "base/num.h"
 #include "codec/digest.h"
 #include "codec/kpl_message.h"
 #include "codec/md5_many.h"
+#include "codec/page.h"
 
 #define MAGIC_N 4
 #define MD5_N 16

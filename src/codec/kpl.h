@@ -13,6 +13,7 @@
 #ifndef SLP_CODEC_KPL_H
 #define SLP_CODEC_KPL_H
 
+#include "base/mem.h"
 #include "codec/page.h"
 
 /* Magic bytes, MD5 and at least one byte between them. */

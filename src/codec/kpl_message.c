@@ -2,6 +2,8 @@
  * aggregate, a record or a tag, and the open unknown groups are on a stack. */
 #include "codec/kpl_message.h"
 
+#include "base/base.h"
+
 /* IN_: the message that a field belongs to. The other constants are the field numbers of the schema
  * (kpl_message.h). */
 enum { IN_AGGREGATE, IN_RECORD, IN_TAG };

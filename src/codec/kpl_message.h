@@ -12,7 +12,8 @@
 #ifndef SLP_CODEC_KPL_MESSAGE_H
 #define SLP_CODEC_KPL_MESSAGE_H
 
-#include "base/base.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* The depth that protobuf's own readers allow for unknown groups. */
 #define SLP_KPL_GROUPS_MAX 100

@@ -7,6 +7,8 @@
  * here; if it turns out not to be base64, it is encoded again, also in pieces. */
 #include "codec/page.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "codec/base64.h"
 #include "codec/cbor.h"
 #include "codec/digits.h"

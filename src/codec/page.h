@@ -4,6 +4,7 @@
 #define SLP_CODEC_PAGE_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "codec/focus.h"
 
 /* A row of the table. Offsets are into the page's body (at most 32 MiB, so 32 bits are enough). */

@@ -4,7 +4,10 @@
  * absent, and of a member given twice the last one counts. */
 #include "codec/page_changes.h"
 
+#include "base/buf.h"
 #include "codec/digits.h"
+#include "codec/json.h"
+#include "codec/page.h"
 #include "codec/page_table.h"
 
 /* A text with escapes is unescaped only up to this length: an escape has at most six characters. */

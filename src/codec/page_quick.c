@@ -5,6 +5,7 @@
 
 #include "codec/digits.h"
 #include "codec/json.h"
+#include "codec/page.h"
 #include "codec/page_table.h"
 
 #define OPEN_MAP 0xBF

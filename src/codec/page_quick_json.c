@@ -1,11 +1,11 @@
 /* page_quick_json.c - reads plain JSON records without the pull reader. A plain record is an object with the
  * four known members in any order, each at most once, without white space. Its strings are ASCII without
  * escapes, and Data is base64, which is decoded while its end is looked for. */
-#include "codec/page_quick.h"
-
 #include "codec/base64.h"
 #include "codec/digits.h"
 #include "codec/json_plain.h"
+#include "codec/page.h"
+#include "codec/page_quick.h"
 #include "codec/page_table.h"
 
 enum { SEQUENCE = 1, ARRIVED = 2, DATA = 4, KEY = 8 };

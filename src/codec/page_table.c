@@ -1,9 +1,13 @@
 /* page_table.c - makes, empties and frees pages, and adds rows to their tables. */
 #include "codec/page_table.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/num.h"
+#include "codec/focus.h"
 #include "codec/json.h"
 #include "codec/kpl.h"
+#include "codec/page.h"
 
 #define ROWS_FIRST 64
 

@@ -1,6 +1,7 @@
 /* shard_desc.c - checks the description of a shard, from a listing or from the last page of its parent. */
 #include "base/clean.h"
 #include "base/num.h"
+#include "codec/page.h"
 #include "codec/page_table.h"
 
 static int parent_is_wrong(slp_str id) { return id.n && !slp_is_shard_id(id); }

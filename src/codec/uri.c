@@ -1,6 +1,7 @@
 /* uri.c - splits endpoint URLs, and percent-encodes. */
 #include "codec/uri.h"
 
+#include "base/buf.h"
 #include "base/num.h"
 
 static int bad(const char **ret_why, const char *why) {

@@ -3,6 +3,7 @@
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+#include <stdint.h>
 #endif
 
 static int follows(char c) { return ((uint8_t)c & 0xC0) == 0x80; }

@@ -2,7 +2,7 @@
 #ifndef SLP_CODEC_UTF8_H
 #define SLP_CODEC_UTF8_H
 
-#include "base/base.h"
+#include <stddef.h>
 
 /* Returns the length (1 to 4) of the valid sequence at the start of p[0, n), n >= 1. Returns 0 if there is
  * none: overlong forms, surrogates and code points above U+10FFFF are not valid. */

@@ -1,6 +1,8 @@
 /* words.c - splits by the state machine of Python's shlex in its POSIX mode. */
 #include "codec/words.h"
 
+#include "base/buf.h"
+
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 /* Reads the rest of a quoted text, whose opening quote was read, up to and with its closing quote. */

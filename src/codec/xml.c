@@ -1,6 +1,8 @@
 /* xml.c - reads the whole document in one pass, with a stack of the open elements' names. */
 #include "codec/xml.h"
 
+#include "base/buf.h"
+
 typedef struct walker {
   slp_str rest;
   slp_buf *into;

@@ -8,7 +8,14 @@
  *
  * When reading of the shard stops, its pages are dropped, except the first page that is not fully
  * acknowledged. That page stays, without its body, because only it shows where the prefix ends. */
-#include "core/core.h"
+#include "base/list.h"
+#include "base/mutant.h"
+#include "codec/page.h"
+#include "core/consumer_inside.h"
+#include "core/mark.h"
+#include "core/queue.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
 
 static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffered, link); }
 

@@ -2,7 +2,23 @@
  * record the shard's children, otherwise the shard itself. A listing may lack them for a while, because it
  * shows a split or merge later than pages of records do. Only reader.c calls these functions, in the state
  * SLP_READER_CHECKING. */
-#include "core/core.h"
+#include "core/await.h"
+
+#include "base/fail.h"
+#include "core/await_part.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/lag.h"
+#include "core/lineage.h"
+#include "core/listing.h"
+#include "core/position.h"
+#include "core/reading.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 /* While a shard waits, the stream is listed AWAITS_SOON times at intervals of AGAIN_US, then at intervals of
  * AGAIN_LATER_US. */

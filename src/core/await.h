@@ -3,17 +3,9 @@
 #ifndef SLP_CORE_AWAIT_H
 #define SLP_CORE_AWAIT_H
 
-#include "base/base.h"
+#include "core/core.h"
 
-typedef struct slp_shard slp_shard;
-
-typedef struct slp_await { /* one per shard */
-  uint32_t n;              /* listings in a row that did not show what the shard waits for */
-  /* since when the service says that no shard is being split or merged; 0: it does not say so */
-  uint64_t settled_us;
-  /* since when the service says that no shard is being split or merged; 0: it does not say so */
-  uint64_t told_us;
-} slp_await;
+#include <stdint.h>
 
 /* Returns 1 if a later listing may still show the shard. Four conditions must hold:
  *   1. no listing has shown the shard; its id came from a page or a lease;

@@ -1,8 +1,31 @@
 /* batch.c - the records that the user holds, and the memory that these records point into. A batch may
  * outlive its consumer. So it owns references to its allocator and its pages, and its pointers to other
  * objects become NULL when those are freed. */
+#include "core/batch.h"
+
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "base/probe.h"
+#include "codec/page.h"
+#include "core/batch_part.h"
+#include "core/budget.h"
+#include "core/consumer_inside.h"
 #include "core/core.h"
+#include "core/engine_inside.h"
+#include "core/leases.h"
+#include "core/life.h"
+#include "core/order.h"
+#include "core/queue.h"
+#include "core/reader.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/tally.h"
+
+#include <sloop.h>
 
 slp_batch *slp_batch_new(slp_engine *e) {
   slp_batch *b = e->batches.spare;

@@ -2,6 +2,8 @@
  * sloop_opts_t.buffered_bytes_max. */
 #include "core/budget.h"
 
+#include "base/base.h"
+
 void slp_budget_init(slp_budget *b, uint64_t max) { *b = (slp_budget){.max = max}; }
 
 void slp_budget_force(slp_budget *b, uint64_t bytes) {

@@ -4,7 +4,7 @@
 #ifndef SLP_CORE_BUDGET_H
 #define SLP_CORE_BUDGET_H
 
-#include "base/base.h"
+#include <stdint.h>
 
 typedef struct slp_budget {
   uint64_t max;  /* the limit, in bytes: sloop_opts_t.buffered_bytes_max */

@@ -1,6 +1,15 @@
 /* calls.c - keeps the list of shards that want to call the service, and limits the bytes that the answer to a
  * call may hold. */
-#include "core/core.h"
+#include "core/calls.h"
+
+#include "base/list.h"
+#include "base/mutant.h"
+#include "core/budget.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/merge.h"
+#include "core/shard_inside.h"
+#include "host/host.h"
 
 int slp_calls_wants(const slp_shard *s) { return s->call.want.slot != 0; }
 int slp_calls_is_stalled(const slp_shard *s) { return slp_list_linked(&s->call.stalled_link); }

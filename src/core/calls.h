@@ -4,11 +4,9 @@
 #define SLP_CORE_CALLS_H
 
 #include "base/list.h"
+#include "core/core.h"
 #include "core/merge.h"
 #include "host/host.h"
-
-typedef struct slp_engine slp_engine;
-typedef struct slp_shard slp_shard;
 
 typedef struct slp_shard_call { /* one per shard */
   slp_merge_node want;          /* in slp_calls.want, sorted by watermark, while the shard wants to call */
@@ -53,7 +51,5 @@ void slp_calls_settle(slp_shard *s, uint64_t real); /* replaces the reservation 
  * if the transfer must pause. Runs deep inside the transport, so it makes no callback and only posts the
  * pump. */
 int slp_calls_grow(slp_shard *s, uint64_t need);
-
-void slp_pump_run(slp_event *ev); /* in pump.c */
 
 #endif

@@ -5,8 +5,41 @@
  * call is repeated for ever, because a server must survive an hour in which its services fail. */
 #include "core/consumer.h"
 
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "codec/page.h"
+#include "core/batch.h"
+#include "core/budget.h"
+#include "core/consumer_inside.h"
+#include "core/desc.h"
+#include "core/engine_inside.h"
+#include "core/lag.h"
+#include "core/leases.h"
+#include "core/life.h"
+#include "core/lineage.h"
+#include "core/listing.h"
+#include "core/mark.h"
+#include "core/order.h"
+#include "core/pace.h"
+#include "core/pages.h"
+#include "core/position.h"
+#include "core/progress.h"
+#include "core/queue.h"
+#include "core/reader.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/report.h"
+#include "core/seek.h"
+#include "core/shard_inside.h"
+#include "core/source.h"
 #include "core/start.h"
+#include "core/tally.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdlib.h>
 
 static void list_now(slp_consumer *c);

@@ -3,7 +3,14 @@
 #ifndef SLP_CORE_CONSUMER_H
 #define SLP_CORE_CONSUMER_H
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "core/core.h"
+#include "core/source.h"
+#include "core/tally.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o);
 /* frees the engine; every consumer of it must be freed before. NULL is fine */

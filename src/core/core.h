@@ -27,6 +27,11 @@
  * standing.h, tally.h and leases.h, which have no .c file. Nothing in core knows AWS, libuv, or a clock other
  * than the host's.
  *
+ * This header only names the objects, for files that pass pointers to them. A file that reads fields of an
+ * object includes shard_inside.h, consumer_inside.h or engine_inside.h, which include the headers of all its
+ * parts. So that a file does not see the functions of higher floors in this way, the parts of floors above 1
+ * have headers without functions: reader_part.h has the struct, reader.h the functions.
+ *
  * The files have floors: a file calls functions of its own floor and of lower floors. A file tells a higher
  * floor something in one of three ways: it returns the fact, it posts an event (slp_deliver_soon,
  * slp_pump_soon, the events and timers of a part), or it calls through a table of functions that it was
@@ -41,6 +46,7 @@
  *      pump.c         which shard calls now, and what is dropped when the budget is spent
  *      progress.c     what is reported of a shard's progress
  *   4  reader.c       asks for iterators and pages, and decides what the answers mean
+ *      read_again.c   takes back what a shard has asked for or fetched
  *   3  order.c        which shards may be read, and a shard's place in the order
  *      await.c        waits for a listing that shows a shard, or the children of a shard
  *      start.c        where each shard is read from
@@ -59,145 +65,10 @@
 #ifndef SLP_CORE_CORE_H
 #define SLP_CORE_CORE_H
 
-#include "base/map.h"
-#include "core/await.h"
-#include "core/batch.h"
-#include "core/budget.h"
-#include "core/calls.h"
-#include "core/delay.h"
-#include "core/deliver.h"
-#include "core/lag.h"
-#include "core/leases.h"
-#include "core/life.h"
-#include "core/lineage.h"
-#include "core/listing.h"
-#include "core/order.h"
-#include "core/pages.h"
-#include "core/poll_coalescing.h"
-#include "core/progress.h"
-#include "core/queue.h"
-#include "core/reader.h"
-#include "core/reading.h"
-#include "core/report.h"
-#include "core/seek.h"
-#include "core/standing.h"
-#include "core/svctime.h"
-#include "core/tally.h"
-
+typedef struct slp_engine slp_engine;
+typedef struct slp_consumer slp_consumer;
+typedef struct slp_shard slp_shard;
+typedef struct sloop_batch_s slp_batch;
 typedef struct slp_start_position slp_start_position;
-
-struct slp_shard {
-  slp_consumer *consumer;
-  slp_name *name; /* a counted reference */
-  slp_str id;     /* points into name */
-  slp_lineage lineage;
-  slp_standing at;
-  slp_shard_reading reading;
-  slp_reader reader;
-  slp_await await;
-  slp_shard_call call;
-  slp_queue queue;
-  slp_order order;
-  slp_shard_batches batches;
-  slp_lag lag;
-  slp_shard_lease lease; /* with leases only */
-  uint8_t paused;        /* 1: the user paused this shard */
-  uint64_t paused_us;    /* when `paused` last changed, on the host's clock */
-  /* 1: the event SLOOP_SHARD_OPENED, or SLOOP_SHARD_ENDED, was reported to the user */
-  uint8_t opened_told, ended_told;
-  /* scratch of lineage.c, start.c and save.c; each of them sets it for all shards before it reads it */
-  uint8_t marked;
-};
-
-struct slp_consumer {
-  slp_engine *engine;
-  slp_source *source; /* owned */
-  slp_mem *mem;
-  slp_list link;         /* in slp_engine.consumers, the list of joined consumers */
-  sloop_t *handle;       /* the consumer as the user knows it; the first argument of the user's callbacks */
-  const sloop_opts_t *o; /* the user's options; a copy that api/ owns */
-  char *stream;          /* owned; the stream's name, which records carry */
-  char *arn;             /* owned; the stream's ARN; NULL: not known yet, or the service gives none */
-  int64_t retention_ms;  /* how long the stream keeps records; -1: not known */
-  int64_t created_ms;    /* when the stream was created, Unix time; -1: the service does not say */
-  slp_life life;         /* only slp_consumer_move changes it */
-  uint64_t life_us;      /* when `life` last changed */
-  slp_svctime service;
-  slp_delay delay; /* how long pushed records take to arrive, learned from earlier ones */
-  slp_map shards;  /* shard id -> slp_shard */
-  slp_tally sum;
-  slp_listing listing;
-  uint64_t started_us; /* when slp_consumer_start was called */
-  uint32_t fails;      /* describe or list calls that failed in a row */
-  /* since when describe or list calls fail; throttled calls do not count; 0: they do not fail */
-  uint64_t failing_since_us;
-  slp_timer timer;                    /* runs when the next describe or list call is due */
-  slp_timer look_timer;               /* runs when the stream is described again, in case it has changed */
-  slp_start_position *start_position; /* owned; where the user wants reading to begin */
-  /* 1: every shard has its position, because the start position was applied to a listing; see start.c */
-  uint8_t started_from;
-  slp_list candidates; /* shards that enter the order if their parents are finished; see order.c */
-  uint8_t entering;    /* 1: let_in() in order.c is running, so a nested call of it does nothing */
-  uint8_t paused_all;  /* 1: the user paused all shards; shards that are found later are paused too */
-  struct {             /* with leases: the last shard whose position the service refused to this worker */
-    char shard[129];
-    uint64_t us; /* when the shard's position was refused; 0: never */
-    uint32_t n;  /* how often in a row the shard's position was refused */
-  } refusal;
-  uint8_t suspended;     /* 1: lease/ suspended this consumer, so nothing is fetched or handed out */
-  uint64_t suspended_us; /* when `suspended` was last set */
-  uint8_t whole_records; /* 1: the lease table can't store an index inside an aggregate (mark.sub) */
-  uint8_t idle_places;   /* 1: the lease table can store a sequence number without a record (mark.idle) */
-  uint8_t clear_places;  /* 1: the lease table can store mark.clear_ms */
-  /* floor_learned, 1: the service has throttled a call for a page, so calls keep SLP_PACE_FLOOR_US apart.
-   * tip_told, 1: the user was told that all shards are at their tip. */
-  uint8_t floor_learned, tip_told;
-  slp_seek seek;
-  /* pages with records that the user held when a seek or a lost lease took their shard away */
-  slp_list detached;
-  slp_leases *leases; /* owned; NULL: no leases, so this consumer reads every shard */
-  /* checkpoints that the user asked to be written, and that are not written yet; see lease/naming.h */
-  slp_list namings;
-  slp_stop stop;
-  slp_timer stats_timer;
-  /* Set by api/: called when statistics are due. May free c, so the caller must do nothing afterwards. */
-  void (*on_stats_due)(slp_consumer *c);
-  slp_counts counts;
-  slp_notices notices;
-};
-
-struct slp_engine {
-  slp_host *host;
-  slp_mem *mem;
-  slp_list consumers; /* the joined consumers, linked by slp_consumer.link */
-  /* number of shards that all joined consumers know; the heaps `merge` and `calls.want` have room for them
-   * all */
-  uint32_t shards_n;
-  uint32_t behind_n; /* number of shards whose last page said that more records wait */
-  slp_budget budget;
-  slp_pages pages;
-  slp_calls calls;
-  slp_meet polls;                /* groups polls of several shards, so that they go out at the same moment */
-  slp_event pump_ev, deliver_ev; /* pump_ev runs slp_pump_run; deliver_ev runs the delivery, see deliver.c */
-  /* The next five fields are options of the user, see sloop_opts_t. */
-  sloop_order_t order;
-  uint32_t order_wait_ms, batches_out_max, batch_records_max;
-  uint64_t batch_bytes_max;
-  /* with SLOOP_ORDER_TIME: orders the next record of each shard or, if it has none, its watermark */
-  slp_merge merge;
-  /* with SLOOP_ORDER_SHARD: the shards that have records to hand out, linked by slp_order.ready_link */
-  slp_list ready_shards;
-  slp_delivery delivery;
-  slp_batches batches;
-};
-
-/* slp_pump_soon makes the pump run, which looks for a shard that may call. slp_deliver_soon makes the
- * delivery run, which looks for records that may leave. */
-static inline void slp_pump_soon(slp_engine *e) { slp_post(e->host, &e->pump_ev); }
-static inline void slp_deliver_soon(slp_engine *e) { slp_post(e->host, &e->deliver_ev); }
-
-static inline slp_shard *slp_shard_in_order(slp_merge_node *node) {
-  return SLP_OWNER(node, slp_shard, order.node);
-}
 
 #endif

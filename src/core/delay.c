@@ -2,6 +2,8 @@
  * come at the latest. Delays are collected in periods of time, called spans; the newest two spans count. */
 #include "core/delay.h"
 
+#include "base/base.h"
+
 /* A span ends when it is older than SPAN_US and also has SPAN_EVENTS events. So an estimate from few events
  * is kept for longer. */
 #define SPAN_US 10000000u

@@ -4,7 +4,7 @@
 #ifndef SLP_CORE_DELAY_H
 #define SLP_CORE_DELAY_H
 
-#include "base/base.h"
+#include <stdint.h>
 
 typedef struct slp_delay_span {
   uint32_t n; /* how many events were seen; 0: the other fields mean nothing */

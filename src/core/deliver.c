@@ -12,8 +12,28 @@
  *
  * A consumer that was started and has not listed its shards also holds joined consumers back. Two kinds of
  * consumers do not: a paused one, and one with leases, because its fleet decides when it gets shards. */
-#include "base/probe.h"
+#include "core/deliver.h"
+
+#include "base/list.h"
+#include "base/mutant.h"
+#include "core/batch.h"
+#include "core/consumer_inside.h"
 #include "core/core.h"
+#include "core/delay.h"
+#include "core/deliver_part.h"
+#include "core/engine_inside.h"
+#include "core/life.h"
+#include "core/merge.h"
+#include "core/order.h"
+#include "core/queue.h"
+#include "core/reader.h"
+#include "core/reading.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/svctime.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 /* A record counts as being at the tip if it had arrived in the stream less than this time before it was read.
  * At the tip, waiting for a silent shard delays records for the user. */

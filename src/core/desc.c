@@ -3,7 +3,10 @@
 #include "core/desc.h"
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "base/num.h"
+#include "codec/kpl.h"
+#include "codec/page.h"
 
 size_t slp_desc_bytes(const slp_shard_desc *d) {
   return d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +

@@ -3,6 +3,7 @@
 #ifndef SLP_CORE_DESC_H
 #define SLP_CORE_DESC_H
 
+#include "base/mem.h"
 #include "codec/kpl.h"
 #include "codec/page.h"
 

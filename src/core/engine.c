@@ -1,5 +1,18 @@
 /* engine.c - creates and frees an engine, which joined consumers share. */
+#include "base/list.h"
+#include "base/mem.h"
+#include "core/batch.h"
+#include "core/budget.h"
+#include "core/calls.h"
 #include "core/consumer.h"
+#include "core/deliver.h"
+#include "core/engine_inside.h"
+#include "core/merge.h"
+#include "core/pages.h"
+#include "core/pump.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 #define ENGINE_TIMERS 2 /* the timers of an engine: one for deliver.c, one for calls.c */
 

@@ -1,7 +1,20 @@
 /* lag.c - remembers how far behind its tip each answer left a shard. Kinesis says so in every page. For other
  * services the lag is the age of the newest record in the page, and 0 at the tip. */
-#include "core/core.h"
+#include "core/lag.h"
 
+#include "base/fail.h"
+#include "base/mutant.h"
+#include "codec/page.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/mark.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
+#include "core/svctime.h"
+#include "host/host.h"
+
+#include <sloop.h>
 #include <stdio.h>
 
 /* The user is warned when a shard's lag exceeds FAR_BEHIND_PERCENT of the stream's retention. The next

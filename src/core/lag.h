@@ -4,8 +4,7 @@
 #define SLP_CORE_LAG_H
 
 #include "codec/page.h"
-
-typedef struct slp_shard slp_shard;
+#include "core/core.h"
 
 typedef struct slp_lag { /* one per shard */
   int64_t told_ms;       /* the lag in the last successful answer, in ms; -1: not known */

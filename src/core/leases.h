@@ -4,7 +4,11 @@
 #ifndef SLP_CORE_LEASES_H
 #define SLP_CORE_LEASES_H
 
-#include "core/source.h"
+#include "base/fail.h"
+#include "codec/page.h"
+#include "core/position.h"
+
+#include <sloop.h>
 
 struct slp_shard;
 struct slp_counts;

@@ -1,7 +1,12 @@
 /* life.c - the states of a consumer, and when a stop is over. */
-#include "base/probe.h"
+#include "core/life.h"
+
+#include "base/mutant.h"
 #include "base/states.h"
-#include "core/core.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/report.h"
+#include "host/host.h"
 
 /* The allowed changes of state. FAILED may also follow STOPPING and STOPPED, because the lease table may turn
  * out to be unusable at any time. */

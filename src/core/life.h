@@ -9,10 +9,10 @@
 #ifndef SLP_CORE_LIFE_H
 #define SLP_CORE_LIFE_H
 
+#include "core/core.h"
 #include "host/host.h"
-#include <sloop.h>
 
-typedef struct slp_consumer slp_consumer;
+#include <sloop.h>
 
 typedef enum slp_life {
   SLP_LIFE_OPEN,       /* created, and not started */

@@ -1,7 +1,28 @@
 /* lineage.c - which shards a consumer knows, which of them are parents and children of each other, and which
  * are read at all. (order.c decides when a shard is read.) */
+#include "core/lineage.h"
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "base/states.h"
-#include "core/core.h"
+#include "codec/kpl.h"
+#include "codec/page.h"
+#include "core/calls.h"
+#include "core/consumer_inside.h"
+#include "core/desc.h"
+#include "core/engine_inside.h"
+#include "core/lag.h"
+#include "core/lineage_part.h"
+#include "core/listing.h"
+#include "core/position.h"
+#include "core/queue.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/shard_inside.h"
+#include "core/svctime.h"
+#include "host/host.h"
 
 /* Returns 0 or SLP_ENOMEM. */
 static int copy_parents(slp_shard *s, slp_str parent, slp_str adjacent) {

@@ -1,8 +1,21 @@
 /* listing.c - asks the service about the stream as a whole: what it is, and which shards it has. The callers
  * decide what follows from an answer. */
-#include "core/core.h"
-#include "core/desc.h"
+#include "core/listing.h"
 
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/repeat.h"
+#include "codec/page.h"
+#include "core/consumer_inside.h"
+#include "core/desc.h"
+#include "core/engine_inside.h"
+#include "core/life.h"
+#include "core/source.h"
+#include "core/svctime.h"
+#include "host/host.h"
+
+#include <sloop.h>
 #include <stdlib.h>
 
 /* The least wait between two listings. It grows from LIST_LEAST_US to LIST_MOST_US while listings are asked

@@ -2,11 +2,13 @@
 #ifndef SLP_CORE_LISTING_H
 #define SLP_CORE_LISTING_H
 
+#include "base/fail.h"
 #include "base/repeat.h"
+#include "codec/page.h"
+#include "core/core.h"
 #include "core/source.h"
-#include <sloop.h>
 
-typedef struct slp_consumer slp_consumer;
+#include <sloop.h>
 
 /* What was last reported to the user about the end of the stream: nothing; that it takes no more records;
  * that the table has another stream now. */

@@ -2,8 +2,22 @@
  * until which the records after a mark are accounted for. */
 #include "core/loss.h"
 
+#include "base/mutant.h"
+#include "base/num.h"
 #include "base/probe.h"
-#include "core/core.h"
+#include "codec/page.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/lag.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
+#include "core/svctime.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 #define ANSWER_MS_MAX 30000 /* no answer of a service takes longer than this */
 /* A service may show a record only some time after it arrived. So an empty answer says nothing about records

@@ -7,9 +7,9 @@
 #ifndef SLP_CORE_LOSS_H
 #define SLP_CORE_LOSS_H
 
+#include "codec/page.h"
+#include "core/core.h"
 #include "core/mark.h"
-
-typedef struct slp_shard slp_shard;
 
 /* Whether records are missing after a position that the service no longer keeps: no, perhaps, certainly. The
  * loss is reported when the next answer comes. */

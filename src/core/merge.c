@@ -10,7 +10,9 @@
  * (codec/focus.h). */
 #include "core/merge.h"
 
+#include "base/mem.h"
 #include "base/num.h"
+#include "codec/focus.h"
 
 int slp_key_cmp(const slp_key *a, const slp_key *b) {
   if (a->time != b->time) return a->time < b->time ? -1 : 1;

@@ -1,6 +1,10 @@
 /* open_ends.c - decides whether a shard whose parents are not known may descend from a shard that is read. */
 #include "core/open_ends.h"
 
+#include "base/map.h"
+#include "base/mem.h"
+#include "codec/kpl.h"
+
 #include <stdlib.h>
 
 void slp_open_ends_init(slp_open_ends *ends, slp_mem *mem) {

@@ -14,6 +14,7 @@
 #define SLP_CORE_OPEN_ENDS_H
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "codec/kpl.h"
 
 typedef struct slp_open_ends {

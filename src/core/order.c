@@ -3,8 +3,24 @@
  * records. So a child's first record never comes before its parents' last one, whatever the clocks say, and
  * yet a child's pages can be fetched early. Two kinds of parents count as read: those that the service no
  * longer lists, because their records are too old; and those that the start position leaves out. */
+#include "core/order.h"
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mutant.h"
 #include "base/states.h"
-#include "core/core.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/life.h"
+#include "core/lineage.h"
+#include "core/merge.h"
+#include "core/order_part.h"
+#include "core/queue.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/shard_inside.h"
+
+#include <sloop.h>
 
 static const slp_set allowed[] = {
     [SLP_ORDER_OUTSIDE] = SLP_BIT(SLP_ORDER_IN),

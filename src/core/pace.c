@@ -2,6 +2,9 @@
  * and after random waits when calls fail. */
 #include "core/pace.h"
 
+#include "base/base.h"
+#include "base/mutant.h"
+
 /* Bytes that a record takes in addition to its payload: sequence number, key, field names, its entry in the
  * page's table. */
 #define RECORD_OVERHEAD_BYTES 300

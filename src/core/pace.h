@@ -3,7 +3,7 @@
 #ifndef SLP_CORE_PACE_H
 #define SLP_CORE_PACE_H
 
-#include "base/base.h"
+#include <stdint.h>
 
 typedef struct slp_pace {
   uint32_t limit;     /* how many records the next call asks for */

@@ -1,5 +1,11 @@
 /* pages.c - keeps the memory of large pages for the next calls; its bytes count in the budget. */
-#include "core/core.h"
+#include "core/pages.h"
+
+#include "base/list.h"
+#include "base/mem.h"
+#include "codec/page.h"
+#include "core/budget.h"
+#include "core/engine_inside.h"
 
 typedef struct spare {
   slp_list link; /* in slp_pages.spares */

@@ -4,8 +4,7 @@
 
 #include "base/list.h"
 #include "codec/page.h"
-
-typedef struct slp_engine slp_engine;
+#include "core/core.h"
 
 typedef struct slp_pages { /* one per engine */
   slp_list spares; /* pages kept for the next calls; their bytes count in the budget until slp_pages_drop */

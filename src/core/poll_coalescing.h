@@ -4,7 +4,7 @@
 #ifndef SLP_CORE_POLL_COALESCING_H
 #define SLP_CORE_POLL_COALESCING_H
 
-#include "base/base.h"
+#include <stdint.h>
 
 #define SLP_MEET_PLACES 64u
 /* The most polls that go out at one moment: as many calls as one run of the pump starts (STARTS_PER_EVENT).

@@ -2,6 +2,11 @@
  * shard. */
 #include "core/position.h"
 
+#include "base/num.h"
+#include "core/mark.h"
+
+#include <sloop.h>
+
 slp_position slp_position_of(const sloop_position_t *to) {
   slp_position ret = {.kind = SLP_POSITION_NONE};
   switch (to->kind) {

@@ -7,7 +7,25 @@
  * So the lag grows by itself while calls fail, while no call is made, and while the user holds records. */
 #include "core/progress.h"
 
-#include "core/core.h"
+#include "base/map.h"
+#include "base/mutant.h"
+#include "core/calls.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/lag.h"
+#include "core/leases.h"
+#include "core/life.h"
+#include "core/lineage.h"
+#include "core/order.h"
+#include "core/queue.h"
+#include "core/reader.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/shard_inside.h"
+#include "core/svctime.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 /* If the next poll comes more than this after poll_ms, it is overdue: the last answer no longer shows that
  * the shard is at its tip. */

@@ -4,11 +4,10 @@
 #ifndef SLP_CORE_PROGRESS_H
 #define SLP_CORE_PROGRESS_H
 
+#include "core/core.h"
+
 #include <sloop.h>
 #include <stdint.h>
-
-typedef struct slp_consumer slp_consumer;
-typedef struct slp_shard slp_shard;
 
 typedef struct slp_progress { /* the progress of one shard, now */
   /* how far the shard is behind its tip, in ms; -1: not known, or the shard was read to its end */

@@ -20,7 +20,28 @@
  * at once, and rule 3 frees the bytes that the other shard took. If nothing can be dropped, because one page
  * is as large as the budget, the shard that the merge waits for waits TURN_US; then the call of the other
  * shard is cancelled. */
-#include "core/core.h"
+#include "core/pump.h"
+
+#include "base/list.h"
+#include "base/map.h"
+#include "core/batch.h"
+#include "core/budget.h"
+#include "core/calls.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/lineage.h"
+#include "core/merge.h"
+#include "core/order.h"
+#include "core/pages.h"
+#include "core/queue.h"
+#include "core/reader.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 /* Returns the shard that a node in slp_calls.want belongs to. */
 static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, call.want); }

@@ -9,9 +9,31 @@
  *   2. It is lowered to the service's time when the page was answered, so that a record stamped in the future
  *      can't hold its shard back.
  * Users see the arrival time without these corrections. */
+#include "core/queue.h"
+
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "base/num.h"
 #include "base/probe.h"
-#include "core/core.h"
+#include "codec/page.h"
+#include "core/budget.h"
+#include "core/calls.h"
+#include "core/consumer_inside.h"
+#include "core/desc.h"
+#include "core/engine_inside.h"
+#include "core/lag.h"
 #include "core/loss.h"
+#include "core/mark.h"
+#include "core/merge.h"
+#include "core/pages.h"
+#include "core/position.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
+#include "core/svctime.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 static int bit_get(const uint8_t *bits, uint32_t i) { return bits[i / 8] >> (i % 8) & 1; }
 static void bit_set(uint8_t *bits, uint32_t i) { bits[i / 8] |= (uint8_t)(1u << (i % 8)); }

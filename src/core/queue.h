@@ -4,12 +4,13 @@
 #define SLP_CORE_QUEUE_H
 
 #include "base/list.h"
+#include "base/mem.h"
+#include "codec/focus.h"
+#include "codec/page.h"
+#include "core/core.h"
 #include "core/desc.h"
 #include "core/mark.h"
 #include "core/merge.h"
-
-typedef struct slp_engine slp_engine;
-typedef struct slp_shard slp_shard;
 
 /* A page of records in memory. It exists from the moment when it is complete until every record of it is
  * acknowledged. */

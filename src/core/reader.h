@@ -1,45 +1,10 @@
 /* reader.h - reads one shard: asks for iterators and pages, and decides what the answers mean. (An iterator
- * is the service's token for a position in the shard.) */
+ * is the service's token for a position in the shard.) (reader.c, read_again.c) */
 #ifndef SLP_CORE_READER_H
 #define SLP_CORE_READER_H
 
-#include "core/pace.h"
-#include "core/source.h"
-#include "host/host.h"
-
-typedef struct slp_shard slp_shard;
-
-typedef struct slp_locating { /* a request for an iterator; exists while the request is in flight */
-  slp_src_locate rq;
-  slp_shard *shard;
-  /* the service's time when the request was begun was not earlier than this; INT64_MIN: not known */
-  int64_t begun_ms;
-} slp_locating;
-
-typedef struct slp_reader { /* one per shard; the state of its reading is in reading.h */
-  slp_buf cursor;           /* the iterator for the next page; empty: the next call asks for an iterator */
-  slp_pace pace;            /* how often to call, and how many records to ask for */
-  /* How long the last call took, if it was answered only with "the iterator has expired"; else 0. */
-  uint64_t lost_us;
-  /* 1: the shard is listed as closed, and its pushed events had no records for seconds. The next subscription
-   * must show whether the shard has ended. */
-  uint8_t silent_end;
-  /* 1: a new iterator was asked for, because the service refused a call with the old one */
-  uint8_t relocated;
-  /* The next four fields are about the call in flight. */
-  slp_locating *locating; /* in state LOCATING: the request; else NULL */
-  slp_src_fetch fetch;    /* FETCHING: the request */
-  slp_page *page;         /* the page that the call in flight fills; NULL: none */
-  uint8_t peeking;        /* 1: the shard is paused, and the call is made only to learn the lag */
-  /* The next four fields are for the state CHECKING. */
-  /* 1: the service said that it does not know the shard, so a listing must show whether it exists */
-  uint8_t unknown;
-  uint8_t unlisted_n; /* how many listings in a row lacked the shard */
-  /* how many answers in a row had neither a next iterator nor children, though the shard was listed as
-   * closed */
-  uint8_t end_claims;
-  uint64_t check_serial; /* number of the first listing that is new enough to decide what the answer means */
-} slp_reader;
+#include "base/fail.h"
+#include "core/core.h"
 
 /* If an event of a pushed shard came at least this long after its fetch began, the event did not wait unread
  * in the connection before. */
@@ -60,6 +25,8 @@ uint64_t slp_reader_lost_us(const slp_shard *s);
 uint32_t slp_reader_unlisted(const slp_shard *s);
 /* to be called when the budget has room again: the paused transfer of s continues */
 void slp_reader_resume(slp_shard *s);
+/* Cancels the call in flight, and makes the shard not want another one. */
+void slp_reader_call_off(slp_shard *s);
 /* In state FETCHING: cancels the call, and makes the next call ask for a single record. */
 void slp_reader_ask_less(slp_shard *s);
 /* Drops all fetched records of s that were not handed out, and fetches them again later. Returns 0, and drops

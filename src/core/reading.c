@@ -1,9 +1,19 @@
 /* reading.c - the state of a shard's reading, and when the shard wants to call next. */
-#include <stdio.h>
+#include "core/reading.h"
 
+#include "base/fail.h"
 #include "base/states.h"
-#include "core/core.h"
+#include "core/calls.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
 #include "core/pace.h"
+#include "core/queue.h"
+#include "core/reading_part.h"
+#include "core/shard_inside.h"
+#include "host/host.h"
+
+#include <sloop.h>
+#include <stdio.h>
 
 static const slp_set allowed[] = {
     [SLP_READER_IDLE] = SLP_BIT(SLP_READER_WAITING) | SLP_BIT(SLP_READER_GONE),

@@ -23,46 +23,14 @@
 #ifndef SLP_CORE_READING_H
 #define SLP_CORE_READING_H
 
-#include "host/host.h"
-
-typedef struct slp_shard slp_shard;
+#include "base/fail.h"
+#include "core/core.h"
+#include "core/reading_part.h"
 
 /* A subscription brings an event about every five seconds, an empty event if there are no records (Developer
  * Guide, SubscribeToShardEvent). If no event comes for SLP_READING_EVENT_US, the subscription may be dead,
  * and counts as not answered. */
 #define SLP_READING_EVENT_US 10000000u
-
-typedef enum slp_reader_state {
-  SLP_READER_IDLE, /* a parent of the shard is not finished, or the shard is not to be read */
-  /* waits for the pace timer, for room in the queue, for bytes in the budget, or until one more call may be
-   * in flight */
-  SLP_READER_WAITING,
-  SLP_READER_LOCATING, /* a call for an iterator is in flight */
-  SLP_READER_FETCHING, /* a call for a page is in flight, or the answer is being parsed */
-  /* the answer may mean that the shard has ended or is gone; a listing is awaited, which decides */
-  SLP_READER_CHECKING,
-  SLP_READER_ENDED, /* the shard was read to its end */
-  SLP_READER_GONE   /* the shard was given up, or its reading was stopped */
-} slp_reader_state;
-
-typedef struct slp_shard_reading { /* one per shard */
-  slp_reader_state state;
-  slp_timer timer;     /* in state WAITING: runs at next_at_us, and looks whether the shard may call */
-  uint64_t next_at_us; /* in state WAITING: the earliest time of the next call */
-  uint64_t sent_us;    /* when the last call of the shard was begun */
-  uint64_t peek_at_us; /* while the shard is paused: the earliest time of the next call */
-  /* since when calls fail: when the first of the failed calls in a row failed; 0: the last call succeeded */
-  uint64_t failing_since_us;
-  uint64_t failing_from_us; /* when that first failed call was begun */
-  slp_class refused_as;     /* why the last call failed; SLP_FINE: it did not fail */
-  char error[48];           /* the last failure: the service's name for it, or its kind */
-  /* The next four fields are from the shard's last page. */
-  uint8_t is_behind;     /* 1: more records wait in the shard after that page */
-  uint8_t at_tip;        /* 1: the page left the shard at its tip */
-  uint64_t tip_asked_us; /* when the last call that found the shard at its tip was begun */
-  /* when the call was begun that showed the last change of `at_tip` */
-  uint64_t tip_since_us;
-} slp_shard_reading;
 
 void slp_reading_init(slp_shard *s);
 /* The only function that changes the state. Ends the process if the change is not allowed. */

@@ -1,9 +1,21 @@
 /* report.c - makes all callbacks to the user except those for records. A callback may do anything, even close
  * the consumer, so none is made in the middle of a change. Instead a notice is added to a list, which says
  * which callback to make. An event handler makes one callback per run, and touches nothing after it. */
-#include "base/clean.h"
-#include "core/core.h"
+#include "core/report.h"
 
+#include "base/clean.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/life.h"
+#include "core/shard_inside.h"
+#include "core/source.h"
+#include "host/host.h"
+
+#include <sloop.h>
 #include <stdarg.h>
 #include <stdio.h>
 

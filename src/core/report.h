@@ -4,12 +4,10 @@
 
 #include "base/fail.h"
 #include "base/list.h"
-#include "base/mem.h"
+#include "core/core.h"
 #include "host/host.h"
-#include <sloop.h>
 
-typedef struct slp_consumer slp_consumer;
-typedef struct slp_shard slp_shard;
+#include <sloop.h>
 
 typedef struct slp_notices { /* one per consumer */
   slp_list all;   /* the notices (see report.c): callbacks that are still to be made, oldest first */

@@ -8,9 +8,21 @@
  * A shard of the token is active if it descends from no unfinished shard. Only active shards are started at
  * once. bloop, which reads these tokens too, starts a child when its parent ends; so if a child were active
  * together with its parent, bloop would start it twice. */
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "core/consumer.h"
+#include "core/consumer_inside.h"
+#include "core/lineage.h"
+#include "core/position.h"
+#include "core/queue.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/shard_inside.h"
 #include "core/token.h"
 
+#include <sloop.h>
 #include <stdlib.h>
 
 /* Returns 1 if the shard is finished. The token then needs only its children. */

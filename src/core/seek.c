@@ -6,7 +6,26 @@
  *   4. The user's callback is made, and then reading of the new shards starts. */
 #include "core/seek.h"
 
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "core/batch.h"
+#include "core/consumer_inside.h"
+#include "core/deliver.h"
+#include "core/engine_inside.h"
+#include "core/life.h"
+#include "core/lineage.h"
+#include "core/listing.h"
+#include "core/order.h"
+#include "core/queue.h"
+#include "core/reader.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
 #include "core/start.h"
+#include "host/host.h"
+
+#include <sloop.h>
 
 /* A seek whose callback is still to be made. */
 typedef struct moving {

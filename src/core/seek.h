@@ -2,16 +2,9 @@
 #ifndef SLP_CORE_SEEK_H
 #define SLP_CORE_SEEK_H
 
-#include "base/list.h"
-#include "host/host.h"
+#include "core/core.h"
+
 #include <sloop.h>
-
-typedef struct slp_consumer slp_consumer;
-
-typedef struct slp_seek { /* one per consumer */
-  slp_list moves;         /* seeks whose callback is still to be made, oldest first */
-  slp_event ev;           /* makes the callback of the oldest seek */
-} slp_seek;
 
 void slp_seek_init(slp_consumer *c);
 /* Asks for a seek. Returns 0 if cb will be called once, unless slp_seek_take takes the seek back. Otherwise

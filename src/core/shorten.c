@@ -4,7 +4,16 @@
  * Only for pushed events, which can't be asked for in smaller pieces. If an event were dropped completely,
  * the shard would need the whole event again for its next record, each time with a new subscription. The
  * service allows one new subscription in five seconds, so records would come one by one. */
-#include "core/core.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "codec/page.h"
+#include "core/budget.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/mark.h"
+#include "core/merge.h"
+#include "core/queue.h"
+#include "core/shard_inside.h"
 
 /* Returns the page that follows slp_queue.next_page; NULL: there is none. */
 static slp_buffered *page_behind(const slp_shard *s) {

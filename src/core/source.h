@@ -6,8 +6,12 @@
 #ifndef SLP_CORE_SOURCE_H
 #define SLP_CORE_SOURCE_H
 
+#include "base/buf.h"
 #include "base/fail.h"
+#include "codec/page.h"
 #include "core/position.h"
+
+#include <sloop.h>
 
 typedef struct slp_source slp_source;
 

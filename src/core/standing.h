@@ -4,6 +4,8 @@
 #ifndef SLP_CORE_STANDING_H
 #define SLP_CORE_STANDING_H
 
+#include "base/num.h"
+#include "core/mark.h"
 #include "core/position.h"
 #include "core/svctime.h"
 

@@ -1,9 +1,26 @@
 /* start.c - turns a start position (of a stream) into a position for every shard. */
 #include "core/start.h"
 
+#include "base/fail.h"
+#include "base/map.h"
+#include "base/mem.h"
 #include "codec/date.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/lineage.h"
+#include "core/lineage_part.h"
+#include "core/mark.h"
 #include "core/open_ends.h"
+#include "core/position.h"
+#include "core/reading.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/source.h"
+#include "core/svctime.h"
+#include "core/token.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* ---- start positions --------------------------------------------------------------------------------- */

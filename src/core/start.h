@@ -3,8 +3,13 @@
 #ifndef SLP_CORE_START_H
 #define SLP_CORE_START_H
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "core/core.h"
+#include "core/position.h"
 #include "core/token.h"
+
+#include <sloop.h>
 
 struct slp_start_position { /* where in the stream reading begins: a copy of what the user asked for */
   slp_mem *mem;             /* a counted reference */

@@ -2,6 +2,8 @@
  * clocks to an interval of about one second, and the intervals are intersected. */
 #include "core/svctime.h"
 
+#include "base/base.h"
+
 /* The clocks of two machines drift apart by less than this, even while one of them is adjusted slowly (at
  * most 500 ppm). Older intervals are widened by this drift, so that it alone never makes them contradict
  * newer ones. */

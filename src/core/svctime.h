@@ -5,7 +5,7 @@
 #ifndef SLP_CORE_SVCTIME_H
 #define SLP_CORE_SVCTIME_H
 
-#include "base/base.h"
+#include <stdint.h>
 
 typedef struct slp_svctime {
   int known;               /* 1: at least one answer had a Date */

@@ -1,10 +1,17 @@
 /* token.c - reads and writes tokens; token.h describes them. */
 #include "core/token.h"
 
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "base/num.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
-#include <sloop.h>
+#include "core/mark.h"
+#include "core/position.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 #define ID_MAX 128u      /* most bytes that a shard's id may have */

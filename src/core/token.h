@@ -21,9 +21,10 @@
 #ifndef SLP_CORE_TOKEN_H
 #define SLP_CORE_TOKEN_H
 
-#include "core/position.h"
-
+#include "base/buf.h"
 #include "base/map.h"
+#include "base/mem.h"
+#include "core/position.h"
 
 typedef struct slp_token_shard {
   slp_str id, parent;    /* point into slp_token.text; parent {NULL, 0}: the token names no parent */

@@ -6,6 +6,18 @@
 #include "base/probe.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
+#include "guest/strategies.h"
+#include "lease/context.h"
+#include "lease/due.h"
+#include "lease/instance.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/lease_types.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 #define LOOK_US 500000 /* the time between two reads of the row of a lease that this worker has asked for */
 /* how often UNCLAIM is tried, in layouts where a claim runs out by itself */

@@ -3,7 +3,8 @@
 #ifndef SLP_GUEST_ASK_OWNER_H
 #define SLP_GUEST_ASK_OWNER_H
 
-#include "lease/lease.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
 
 /* ends the choice of the lease (slp_lease_choose): this worker no longer wants to take it */
 void slp_choice_forget(slp_lease *l);

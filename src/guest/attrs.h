@@ -4,6 +4,7 @@
 #define SLP_GUEST_ATTRS_H
 
 #include "lease/schema.h"
+#include "lease/store.h"
 
 static const slp_val slp_no_val = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
 

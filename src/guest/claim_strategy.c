@@ -14,10 +14,19 @@
  *     claim is in the row. */
 #include "guest/claim_strategy.h"
 
-#include "base/probe.h"
 #include "guest/ask_owner.h"
 #include "guest/expiry.h"
 #include "guest/guest.h"
+#include "guest/steal.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/instance.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/lease_types.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
 
 /* enough, because an owner that saves every second and renews every 2.5 s sees one claim in five */
 #define CLAIMS_MAX 20

@@ -3,7 +3,8 @@
 #ifndef SLP_GUEST_CLAIM_STRATEGY_H
 #define SLP_GUEST_CLAIM_STRATEGY_H
 
-#include "lease/lease.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
 
 /* The first of these functions is the member reserved_until_us of slp_guest_strategy; the other two are the
  * members met and missed of slp_strategy. */

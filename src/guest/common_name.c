@@ -3,7 +3,14 @@
  * leaves it when it ends. */
 #include "guest/common_name.h"
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "guest/guest.h"
+#include "lease/context.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/lease_types.h"
 
 struct slp_common_name {
   slp_list link; /* in the list that the caller of slp_common_name_of passes */

@@ -4,7 +4,9 @@
 #ifndef SLP_GUEST_COMMON_NAME_H
 #define SLP_GUEST_COMMON_NAME_H
 
-#include "lease/context.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "lease/lease_types.h"
 
 /* slp_fleet_opts.guest points to a name; NULL: the fleet has a name of its own */
 typedef struct slp_common_name slp_common_name;

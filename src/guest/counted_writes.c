@@ -5,7 +5,12 @@
 
 #include "base/mutant.h"
 #include "base/probe.h"
+#include "core/mark.h"
+#include "core/position.h"
 #include "guest/expiry.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/silence.h"
 
 /* ---- what became of a write -------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #define SLP_GUEST_COUNTED_WRITES_H
 
 #include "lease/outcome.h"
+#include "lease/schema.h"
 #include "lease/silence.h"
 
 /* the member `outcome` of slp_strategy */

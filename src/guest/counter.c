@@ -8,7 +8,25 @@
 #include "guest/counter.h"
 
 #include "guest/common_name.h"
+#include "guest/entry.h"
 #include "guest/guest.h"
+#include "guest/mode.h"
+#include "guest/write_proof.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/deadline.h"
+#include "lease/deadline_part.h"
+#include "lease/due.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/lease_types.h"
+#include "lease/outcome.h"
+#include "lease/processor.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
+#include "lease/silence.h"
+#include "lease/strategy.h"
+#include "lease/write.h"
 
 /* while another write of the lease is under way, its renewal is tried again after this time */
 #define BUSY_US 20000

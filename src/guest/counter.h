@@ -3,8 +3,11 @@
 #ifndef SLP_GUEST_COUNTER_H
 #define SLP_GUEST_COUNTER_H
 
-#include "lease/lease.h"
+#include "base/states.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
 #include "lease/seen.h"
+#include "lease/write.h"
 
 /* The next functions are members of slp_strategy. */
 void slp_counter_join(slp_fleet *f);

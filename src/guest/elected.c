@@ -4,8 +4,15 @@
  * why. */
 #include "guest/elected.h"
 
-#include "guest/guest.h"
+#include "base/mem.h"
 #include "guest/guest_rules.h"
+#include "lease/context.h"
+#include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/instance.h"
+#include "lease/lease_rules.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 
 #include <stdlib.h>
 

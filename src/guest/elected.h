@@ -2,7 +2,7 @@
 #ifndef SLP_GUEST_ELECTED_H
 #define SLP_GUEST_ELECTED_H
 
-#include "lease/context.h"
+#include "lease/lease_types.h"
 #include "lease/store.h"
 
 /* Looks at the rows of one round while an upgrade of the KCL is under way. Returns 1 if the upgrade waits for

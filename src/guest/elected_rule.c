@@ -2,7 +2,9 @@
  * shuffles them with the same seed. The name that is first after the shuffle is elected (project
  * amazon-kinesis-client, class DeterministicShuffleShardSyncLeaderDecider). The random numbers and the
  * shuffle are those of Java SE's java.util.Random and Collections.shuffle. */
+#include "base/mem.h"
 #include "guest/guest_rules.h"
+#include "lease/lease_rules.h"
 
 #define SEED 1947
 #define MULTIPLIER UINT64_C(0x5DEECE66D)

@@ -10,7 +10,17 @@
 #include "base/states.h"
 #include "guest/common_name.h"
 #include "guest/guest.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/fleet_opts.h"
+#include "lease/lease_types.h"
 #include "lease/other_stream.h"
+#include "lease/read.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
+#include "lease/shard_listing.h"
+#include "lease/silence.h"
+#include "lease/worker_life.h"
 
 #include <stdio.h>
 

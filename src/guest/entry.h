@@ -9,6 +9,8 @@
 #ifndef SLP_GUEST_ENTRY_H
 #define SLP_GUEST_ENTRY_H
 
+#include "host/host.h"
+#include "lease/lease_types.h"
 #include "lease/read.h"
 
 /* Whether the stream's shards have been listed. The listing is compared with rows that do not have the name

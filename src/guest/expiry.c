@@ -1,6 +1,8 @@
 /* expiry.c - computes the wall-clock times at which leases run out. */
 #include "guest/expiry.h"
 
+#include "lease/schema.h"
+
 #define NS_PER_MS UINT64_C(1000000)
 /* if the time in a row is further ahead than this, it is wrong, and may be replaced by an earlier time */
 #define AHEAD_NS (3600 * 1000 * NS_PER_MS)

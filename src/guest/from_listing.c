@@ -2,7 +2,12 @@
  * layouts whose rows have fewer attributes than native rows. */
 #include "guest/from_listing.h"
 
-#include "guest/guest.h"
+#include "codec/page.h"
+#include "lease/context.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/lease_types.h"
+#include "lease/shard_listing.h"
 
 /* if listings have lacked a child shard for longer than this, it is gone */
 #define UNLISTED_US UINT64_C(60000000)

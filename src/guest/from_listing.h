@@ -3,7 +3,8 @@
 #ifndef SLP_GUEST_FROM_LISTING_H
 #define SLP_GUEST_FROM_LISTING_H
 
-#include "lease/lease.h"
+#include "codec/page.h"
+#include "lease/lease_types.h"
 
 /* The next two functions are the members knows_parents and knows_start of slp_strategy. */
 int slp_listing_knows_parents(slp_lease *l);

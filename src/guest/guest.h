@@ -35,13 +35,16 @@
 #ifndef SLP_GUEST_GUEST_H
 #define SLP_GUEST_GUEST_H
 
+#include "base/list.h"
 #include "guest/entry.h"
-#include "guest/index.h"
+#include "guest/index_part.h"
 #include "guest/mode.h"
-#include "guest/steal.h"
+#include "guest/steal_part.h"
 #include "guest/strategies.h"
 #include "guest/write_proof.h"
 #include "lease/fleet_inside.h"
+#include "lease/instance.h"
+#include "lease/lease_part.h"
 
 struct slp_guest { /* what this room stores with a fleet; slp_fleet.guest points to it */
   slp_fleet *f;

@@ -5,7 +5,7 @@
 #ifndef SLP_GUEST_GUEST_RULES_H
 #define SLP_GUEST_GUEST_RULES_H
 
-#include "lease/lease_rules.h"
+#include "base/mem.h"
 
 /* ---- which leases one worker takes
  * ---------------------------------------------------------------------- */

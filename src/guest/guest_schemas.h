@@ -4,6 +4,8 @@
 #ifndef SLP_GUEST_GUEST_SCHEMAS_H
 #define SLP_GUEST_GUEST_SCHEMAS_H
 
+#include "base/mem.h"
+#include "core/position.h"
 #include "lease/schema.h"
 
 /* For a table of Amazon's KCL 2.x. stream: empty if the application reads one stream, otherwise

@@ -2,8 +2,19 @@
  * that they share, and removes the rows of workers that are long gone. If there is no list, every worker
  * tries to write it. The condition of each write is what the worker has read. So if two workers lead at the
  * same time, the later write is refused and changes nothing. */
+#include "base/mem.h"
+#include "core/position.h"
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
+#include "guest/index.h"
+#include "guest/index_part.h"
+#include "host/host.h"
+#include "lease/bulk_write.h"
+#include "lease/instance.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
+#include "lease/shard_listing.h"
+#include "lease/snapshot.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,10 @@
 /* layouts.c - the registry of lease-table layouts: their properties, and how each is opened. */
 #include "guest/layouts.h"
 
+#include "core/position.h"
 #include "core/source.h"
 #include "guest/guest_schemas.h"
+#include "lease/schema.h"
 #include "store/schema_sloop.h"
 
 #include <stdio.h>

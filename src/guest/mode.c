@@ -5,10 +5,24 @@
  * worker lives. One read of all these rows is called a pass. */
 #include "guest/mode.h"
 
+#include "base/map.h"
+#include "base/mem.h"
 #include "base/states.h"
-#include "guest/elected.h"
 #include "guest/common_name.h"
+#include "guest/elected.h"
 #include "guest/guest.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/fleet_opts.h"
+#include "lease/instance.h"
+#include "lease/lease_types.h"
+#include "lease/outcome.h"
+#include "lease/read.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+#include "lease/worker.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 #include <stdio.h>
 

@@ -24,7 +24,11 @@
 #define SLP_GUEST_MODE_H
 
 #include "base/map.h"
+#include "host/host.h"
+#include "lease/lease_types.h"
 #include "lease/read.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 #include "lease/write.h"
 
 typedef enum slp_mode_kind {

@@ -2,9 +2,13 @@
  * table whose number it has. */
 #include "guest/multi_table.h"
 
-#include "sloop.h"
-
+#include "base/fail.h"
+#include "base/mem.h"
+#include "host/host.h"
+#include "lease/store.h"
 #include "store/table.h"
+
+#include <sloop.h>
 
 /* while another worker may be creating the tables, they are looked for again after this time */
 #define AGAIN_US 500000

@@ -3,6 +3,8 @@
 #ifndef SLP_GUEST_MULTI_TABLE_H
 #define SLP_GUEST_MULTI_TABLE_H
 
+#include "base/mem.h"
+#include "host/host.h"
 #include "lease/store.h"
 
 #define SLP_SEVERAL_MAX 4

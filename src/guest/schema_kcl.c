@@ -14,13 +14,21 @@
  *   - While no record comes, the service may give a sequence number that no record has. Then the
  *     checkpoint's sub-sequence number is the time in ms, which is greater than that of any sub-record.
  *     The KCL compares both numbers, so it reads every record after such a checkpoint. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "base/num.h"
+#include "base/states.h"
+#include "core/mark.h"
+#include "core/position.h"
 #include "guest/guest_schemas.h"
-
-#include "guest/strategies.h"
-#include "lease/instance.h"
-#include "lease/shard_set.h"
 #include "guest/schema_kcl_form.h"
 #include "guest/schema_kcl_rows.h"
+#include "guest/strategies.h"
+#include "lease/instance.h"
+#include "lease/schema.h"
+#include "lease/shard_set.h"
+#include "lease/store.h"
 
 /* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
 #define REFUSED "sloopRefused"

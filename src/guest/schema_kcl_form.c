@@ -4,6 +4,7 @@
 #include "guest/schema_kcl_form.h"
 
 #include "base/num.h"
+#include "lease/schema.h"
 
 #include <stdio.h>
 

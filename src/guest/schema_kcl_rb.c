@@ -11,15 +11,20 @@
  *     free lease needs one of them only if reading begins at a place for which kcl-rb has no word.
  *   - The epoch is the counter. While a worker of kcl-rb has the lease, the epoch is the time in seconds
  *     at which the lease runs out. */
-#include "guest/guest_schemas.h"
-
-#include "guest/strategies.h"
+#include "base/mem.h"
 #include "base/num.h"
-#include "lease/instance.h"
-#include "lease/shard_set.h"
+#include "base/states.h"
+#include "core/mark.h"
+#include "core/position.h"
 #include "guest/attrs.h"
+#include "guest/guest_schemas.h"
 #include "guest/shard_rows.h"
+#include "guest/strategies.h"
 #include "guest/wall_time.h"
+#include "lease/instance.h"
+#include "lease/schema.h"
+#include "lease/shard_set.h"
+#include "lease/store.h"
 
 #include <stdio.h>
 

@@ -4,6 +4,10 @@
  * `key` in the table APPLICATION-CoordinatorState, and `wid` in the table APPLICATION-WorkerMetricStats. */
 #include "guest/schema_kcl_rows.h"
 
+#include "base/num.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+
 static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
 static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }
 

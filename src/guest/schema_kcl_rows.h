@@ -4,6 +4,7 @@
 #define SLP_GUEST_SCHEMA_KCL_ROWS_H
 
 #include "lease/schema.h"
+#include "lease/store.h"
 
 /* Reads a row that is no lease into *f. The caller must have zeroed *f, and set f->key if the row has a
  * leaseKey. If the row is of no known kind, f->kind stays OTHER. */

@@ -12,14 +12,21 @@
  *     so what other programs have written into a row stays.
  *   - The Go program writes {"NULL": true} for a value that it does not have, and can't write an empty text.
  *     An attribute of another type makes its decoder fail, and with it every client of the application. */
-#include "guest/guest_schemas.h"
-
-#include "guest/strategies.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/states.h"
 #include "codec/date.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "guest/guest_schemas.h"
+#include "guest/strategies.h"
 #include "lease/instance.h"
+#include "lease/schema.h"
 #include "lease/shard_set.h"
+#include "lease/store.h"
 
 #include <stdio.h>
 

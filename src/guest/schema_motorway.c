@@ -16,14 +16,19 @@
  *   - The checkpoint 0, a number, says that nothing is saved. motorway begins such a lease at the latest
  *     record. So if a shard is to be read from its beginning, its checkpoint is the sequence number with
  *     which the shard starts. */
-#include "guest/guest_schemas.h"
-
-#include "guest/strategies.h"
+#include "base/mem.h"
 #include "base/num.h"
-#include "lease/instance.h"
-#include "lease/shard_set.h"
+#include "base/states.h"
+#include "core/mark.h"
+#include "core/position.h"
 #include "guest/attrs.h"
+#include "guest/guest_schemas.h"
 #include "guest/shard_rows.h"
+#include "guest/strategies.h"
+#include "lease/instance.h"
+#include "lease/schema.h"
+#include "lease/shard_set.h"
+#include "lease/store.h"
 
 /* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
 #define REFUSED "sloop_refused"

@@ -12,14 +12,20 @@
  *   - All attributes are texts. An attribute of another type makes the Go program panic.
  *   - A checkpoint is the last record that is done completely; it can't be inside an aggregate. If a row
  *     has no checkpoint, each worker begins to read where its own options say. */
-#include "guest/guest_schemas.h"
-
-#include "guest/strategies.h"
-#include "lease/instance.h"
-#include "lease/shard_set.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/states.h"
+#include "core/mark.h"
+#include "core/position.h"
 #include "guest/attrs.h"
+#include "guest/guest_schemas.h"
 #include "guest/shard_rows.h"
+#include "guest/strategies.h"
 #include "guest/wall_time.h"
+#include "lease/instance.h"
+#include "lease/schema.h"
+#include "lease/shard_set.h"
+#include "lease/store.h"
 
 /* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
 #define REFUSED "SloopRefused"

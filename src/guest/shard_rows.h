@@ -4,7 +4,9 @@
 #ifndef SLP_GUEST_SHARD_ROWS_H
 #define SLP_GUEST_SHARD_ROWS_H
 
+#include "core/position.h"
 #include "lease/schema.h"
+#include "lease/store.h"
 
 /* Begins to build the update of the row that operation i is about. *ret is the row's key: the shard, or empty
  * if i is not about a shard. text_bytes and lists: see slp_row_request_begin. Returns 0 or SLP_ENOMEM. */

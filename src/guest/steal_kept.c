@@ -8,10 +8,19 @@
  *   - The worker that ended a shard renews its lease in each round over the table.
  *   - If that worker is gone, the worker that compares stream and table takes the lease over, and renews
  *     it. Workers of sloop do not count these leases, and take them for no other reason. */
-#include "guest/steal.h"
-
+#include "core/position.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
+#include "guest/mode.h"
+#include "guest/steal.h"
+#include "lease/bulk_write.h"
+#include "lease/instance.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
+#include "lease/snapshot.h"
 
 /* after this many lease times without a renewal, a worker of the KCL would take the lease */
 #define LEFT_LEASES 2

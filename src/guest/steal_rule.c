@@ -4,7 +4,9 @@
  *   2. If leases are free: takes as many as it lacks for its fair share.
  *   3. If it lacks leases for its fair share, and none is free: takes up to steal_max leases of the worker
  *      that holds the most. */
+#include "base/mem.h"
 #include "guest/guest_rules.h"
+#include "lease/lease_rules.h"
 
 static uint64_t held_by(const uint32_t *counts, const slp_steal *s) {
   return (uint64_t)counts[s->me] + s->me_more;

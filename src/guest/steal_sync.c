@@ -1,9 +1,23 @@
 /* steal_sync.c - compares the stream's listing with the table's rows, where no worker leads: creates missing
  * leases, as the KCL would (sync_rule.c), removes rows of ended shards that no worker needs any more, and
  * reports hash keys that no lease covers. */
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/states.h"
+#include "codec/page.h"
+#include "core/position.h"
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
+#include "guest/steal.h"
+#include "lease/bulk_write.h"
+#include "lease/context.h"
+#include "lease/lease.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
+#include "lease/shard_listing.h"
 #include "lease/shard_sync.h"
+#include "lease/snapshot.h"
 
 #include <stdlib.h>
 

@@ -2,15 +2,23 @@
  * functions and the rules for both. */
 #include "guest/strategies.h"
 
+#include "base/states.h"
 #include "guest/ask_owner.h"
 #include "guest/claim_strategy.h"
 #include "guest/common_name.h"
 #include "guest/counted_writes.h"
 #include "guest/counter.h"
+#include "guest/entry.h"
 #include "guest/expiry.h"
 #include "guest/from_listing.h"
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
+#include "guest/index.h"
+#include "guest/mode.h"
+#include "guest/steal.h"
+#include "guest/write_proof.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
 
 /* ---- creating and freeing, in all systems ----------------------------------------------------------- */
 

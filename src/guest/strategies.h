@@ -3,6 +3,8 @@
 #ifndef SLP_GUEST_STRATEGIES_H
 #define SLP_GUEST_STRATEGIES_H
 
+#include "lease/lease_types.h"
+#include "lease/schema.h"
 #include "lease/strategy.h"
 
 typedef struct slp_guest slp_guest;

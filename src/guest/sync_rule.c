@@ -7,6 +7,7 @@
  *     at a shard with children.
  *   - If an operator has removed the row of a child, the child's ancestors would get leases again,
  *     although they were read. They get none if the row of another descendant shows that they were read. */
+#include "base/mem.h"
 #include "guest/guest_rules.h"
 
 /* NEW: not visited yet. ON_STACK: its ancestors are being visited. NOTHING: the shard needs no lease. COMES:

@@ -3,7 +3,21 @@
 #include "guest/write_proof.h"
 
 #include "base/probe.h"
+#include "core/position.h"
 #include "guest/guest.h"
+#include "guest/mode.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/deadline.h"
+#include "lease/deadline_part.h"
+#include "lease/instance.h"
+#include "lease/lease_types.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/shard_set.h"
+#include "lease/snapshot.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 /* Returns how often a worker without leases proves that the table accepts writes. It then sends a renewal of
  * another worker's lease, which the table refuses. A worker with leases does not need this, because it renews

@@ -9,7 +9,8 @@
 #ifndef SLP_GUEST_WRITE_PROOF_H
 #define SLP_GUEST_WRITE_PROOF_H
 
-#include "lease/processor.h"
+#include "host/host.h"
+#include "lease/lease_types.h"
 #include "lease/shard_set.h"
 #include "lease/snapshot.h"
 #include "lease/write.h"

@@ -1,7 +1,9 @@
 /* answer_head.c - builds the head of an answer of the HTTP server: status line, headers, date, length. */
-#include "host/uv_conn.h"
-
+#include "base/buf.h"
 #include "codec/date.h"
+#include "host/host.h"
+#include "host/uv_conn.h"
+#include "host/uv_host.h"
 
 static const char *reason(int status) {
   switch (status) {

@@ -4,14 +4,18 @@
  * libcurl is called only from events, timers and the functions of host.h, never from inside its own callbacks
  * (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). After each call that may finish a transfer, drain() reads
  * the messages of the multi handle. */
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/curl_transfer.h"
+#include "host/host.h"
+#include "host/proxy.h"
+#include "host/uv_host.h"
+
 #include <fcntl.h>
+#include <sloop.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "codec/date.h"
-#include "host/curl_transfer.h"
-#include "sloop.h"
 
 /* The limits of a call that sets no connect_ms_max or total_ms_max. */
 #define CONNECT_MS 4000

@@ -7,10 +7,14 @@
  *
  * A readable socket is not handed to curl from libuv's callback, but by an event. So curl's work is part of
  * the turn (bounded, measured), and sockets take turns with all other work. */
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/curl_transfer.h"
+#include "host/host.h"
+#include "host/uv_host.h"
+
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "host/curl_transfer.h"
 
 struct slp_curl_socket {
   uv_poll_t poll;

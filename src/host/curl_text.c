@@ -1,14 +1,16 @@
 /* curl_text.c - turns a failure of libcurl into an error code of this library, and a sentence with host and
  * port. */
+#include "base/mem.h"
+#include "host/err.h"
+#include "host/proxy.h"
+#include "host/uv_host.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <sloop.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "host/err.h"
-#include "host/uv_host.h"
-#include "sloop.h"
 
 #define LINE_ROOM (256u << 10) /* more memory than libcurl needs for the longest line that it accepts */
 #define TOO_LARGE 100 /* CURLE_TOO_LARGE of libcurl 8.6.0 and later: a line is longer than it accepts */

@@ -1,9 +1,15 @@
 /* curl_transfer.c - fills one easy handle with a call, and takes the answer's head and body from it. */
 #include "host/curl_transfer.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "codec/date.h"
-#include "sloop.h"
+#include "host/host.h"
+#include "host/proxy.h"
+#include "host/uv_host.h"
+
+#include <sloop.h>
 
 /* The memory for a body is reserved at once, by its Content-Length, only up to this size. For a longer body
  * it grows as the bytes arrive. */

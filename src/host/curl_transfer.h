@@ -3,6 +3,10 @@
 #ifndef SLP_HOST_CURL_TRANSFER_H
 #define SLP_HOST_CURL_TRANSFER_H
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "host/host.h"
+#include "host/proxy.h"
 #include "host/uv_host.h"
 
 /* The most bytes that all headers of an answer may have: its interim heads, its head and its trailers. */

@@ -3,8 +3,6 @@
 #ifndef SLP_HOST_EXECUTABLE_H
 #define SLP_HOST_EXECUTABLE_H
 
-#include "base/base.h"
-
 #define SLP_EXECUTABLE_PATH 512
 #define SLP_EXECUTABLE_WHY 160
 

@@ -2,6 +2,11 @@
  * and the functions of host.h that only call the implementation's table. */
 #include "host/host.h"
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/quota.h"
+
 /* Buckets for each power of two in the histogram of turns. */
 #define SUB 16
 /* While events wait, the timers that are due may use this part of a turn, so that neither timers nor events

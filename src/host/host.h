@@ -16,7 +16,6 @@
 #define SLP_HOST_HOST_H
 
 #include "base/buf.h"
-#include "base/fail.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/quota.h"

@@ -2,6 +2,7 @@
  * request ends (RFC 9112 section 6), because the next request on the connection starts there. */
 #include "host/http_request.h"
 
+#include "base/buf.h"
 #include "base/num.h"
 
 #define CHUNK_LINE_MAX 256

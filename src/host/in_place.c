@@ -1,12 +1,14 @@
 /* in_place.c - writes new content by way of a journal behind the old content. */
 #include "host/in_place.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "codec/crc32.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#include "base/num.h"
-#include "codec/crc32.h"
 
 /* Room for the old and the new content, and for both again in a journal. */
 #define FILE_BYTES_MAX (UINT64_C(256) << 20)

@@ -13,6 +13,7 @@
 #define SLP_HOST_IN_PLACE_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 /* Returns the slice of a file's bytes that is its valid content: all of them, if there is no journal. */
 slp_str slp_in_place_good(slp_str file);

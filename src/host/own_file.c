@@ -2,6 +2,11 @@
  * be replaced, its content is written in place. */
 #include "host/own_file.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "host/in_place.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +17,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/num.h"
-#include "host/in_place.h"
 
 #define LINKS_MAX 40 /* the most links followed, as in the kernel */
 #define TRIES 100

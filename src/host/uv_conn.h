@@ -18,7 +18,9 @@
 #ifndef SLP_HOST_UV_CONN_H
 #define SLP_HOST_UV_CONN_H
 
-#include "base/states.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "host/host.h"
 #include "host/http_request.h"
 #include "host/uv_host.h"
 

@@ -1,10 +1,14 @@
 /* uv_file.c - reads a whole file on libuv's work threads. A pipe (a FIFO, a shell's <(...)) is read in the
  * loop, because a work thread that reads one may wait for ever. */
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/host.h"
+#include "host/uv_host.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "host/uv_host.h"
 
 #define PIECE 65536
 

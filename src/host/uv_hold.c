@@ -1,4 +1,6 @@
 /* uv_hold.c - counts what libuv may still call back, and frees the host after the last of it. */
+#include "base/mem.h"
+#include "host/host.h"
 #include "host/uv_host.h"
 
 void slp_uv_hold(slp_uv_host *u) { u->holds++; }

@@ -2,9 +2,13 @@
  * host. */
 #include "host/uv_host.h"
 
-#include <time.h>
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/quota.h"
+#include "host/host.h"
 
-#include "sloop.h"
+#include <time.h>
 
 /* Rooms below host/ use -errno; libuv's codes are the same on the systems we build for. */
 _Static_assert(UV_ENOMEM == SLP_ENOMEM && UV_ETIMEDOUT == SLP_ETIMEDOUT && UV_ECANCELED == SLP_ECANCELED,

@@ -2,11 +2,14 @@
 #ifndef SLP_HOST_UV_HOST_H
 #define SLP_HOST_UV_HOST_H
 
-#include <curl/curl.h>
-#include <uv.h>
-
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "host/host.h"
 #include "host/proxy.h"
+
+#include <curl/curl.h>
+#include <uv.h>
 
 typedef struct slp_uv_host slp_uv_host;
 

@@ -1,11 +1,18 @@
 /* uv_listen.c - an HTTP/1.1 server on libuv: connections, one request at a time on each, and answers whose
  * body is written without a copy. */
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/states.h"
+#include "host/host.h"
+#include "host/http_request.h"
+#include "host/uv_conn.h"
+#include "host/uv_host.h"
+
 #include <errno.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-
-#include "host/uv_conn.h"
 
 #define BODY_MAX ((size_t)16 << 20) /* used if the listener sets no body_max */
 #define READ_MIN (16u << 10)

@@ -2,7 +2,10 @@
  * writes, turns reading on or off, and closes. While the user has such a connection its state is
  * SLP_CONN_RAW, or SLP_CONN_RAW_GONE until on_gone has run. The user's callbacks are called by raw_event() of
  * uv_listen.c, in a turn. */
+#include "base/buf.h"
+#include "host/host.h"
 #include "host/uv_conn.h"
+#include "host/uv_host.h"
 
 static void written(slp_conn *c) {
   slp_buf_free(&c->body);

@@ -4,12 +4,16 @@
  * The child leads a session of its own, so that one signal reaches its whole group. The process handle stays
  * open until libuv has seen the end of the process. If it were closed earlier, a killed child would stay a
  * zombie. */
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/executable.h"
+#include "host/host.h"
+#include "host/uv_host.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-
-#include "host/executable.h"
-#include "host/uv_host.h"
 
 #define TOTAL_MS 60000 /* used if the child has no total_ms_max */
 #define PIECE 4096

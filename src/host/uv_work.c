@@ -2,6 +2,8 @@
  *
  * Work that is cancelled while it runs stays in its queue until the thread has left it. Its owner may be gone
  * by then, so only on_left is called. The host lives until the last piece of work is over. */
+#include "base/list.h"
+#include "host/host.h"
 #include "host/uv_host.h"
 
 #include <stdio.h>

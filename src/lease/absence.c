@@ -1,6 +1,8 @@
 /* absence.c - finds out whether this process stood still (absence.h). */
 #include "lease/absence.h"
 
+#include "base/base.h"
+#include "base/mutant.h"
 #include "base/probe.h"
 
 uint64_t slp_absence_note(slp_absence *a, uint64_t now_us, uint64_t lease_us) {

@@ -12,7 +12,7 @@
 #ifndef SLP_LEASE_ABSENCE_H
 #define SLP_LEASE_ABSENCE_H
 
-#include "base/mem.h"
+#include <stdint.h>
 
 typedef struct slp_absence {
   uint64_t seen_us; /* when slp_absence_note was last called; 0: never */

@@ -2,9 +2,22 @@
  * reads it, unless the shares would be unfair. Only assignment rows that change are written. */
 #include "lease/assign.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/bulk_write.h"
+#include "lease/context.h"
+#include "lease/election.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
 #include "lease/lease_rules.h"
+#include "lease/refused.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
 #include "lease/shard_set.h"
+#include "lease/snapshot.h"
 
 /* In one round (leader.c) a worker gives up at most MOVES_MIN leases that it reads, or a tenth of an even
  * share if that is more. */

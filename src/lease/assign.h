@@ -3,15 +3,8 @@
 #ifndef SLP_LEASE_ASSIGN_H
 #define SLP_LEASE_ASSIGN_H
 
-#include "lease/processor.h"
+#include "lease/lease_types.h"
 #include "lease/snapshot.h"
-
-/* The version of an assignment row that this leader writes is base + serial. */
-typedef struct slp_assign_versions {
-  /* all versions of this leader are greater than this number; 0: it is not chosen yet */
-  uint64_t base;
-  uint64_t serial;
-} slp_assign_versions;
 
 /* to be called when this worker begins to lead: resets the version numbers */
 void slp_assign_begin(slp_fleet *f);

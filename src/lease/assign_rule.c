@@ -5,6 +5,8 @@
  * first those of workers that hold more leases than their share rounded down. A worker that holds more than
  * its quota gives up the surplus. A lease that no worker holds goes to the worker that is furthest below its
  * quota. */
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "lease/lease_rules.h"
 
 #include <stdlib.h>

@@ -2,8 +2,17 @@
  * here. */
 #include "lease/assignment.h"
 
+#include "host/host.h"
+#include "lease/assignment_part.h"
+#include "lease/context.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/lease.h"
+#include "lease/read.h"
+#include "lease/schema.h"
 #include "lease/shard_set.h"
+#include "lease/worker_life.h"
 
 /* after a failed read, the assignment row is read again after this time */
 #define AGAIN_US 200000

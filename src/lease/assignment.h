@@ -3,14 +3,8 @@
 #ifndef SLP_LEASE_ASSIGNMENT_H
 #define SLP_LEASE_ASSIGNMENT_H
 
-#include "lease/read.h"
-
-typedef struct slp_assignment {
-  uint64_t saw_us; /* when slp_assignment_saw last took in a row; a read that was sent earlier is repeated */
-  slp_read read;
-  uint8_t again; /* 1: the row must be read again, when the read under way is answered or at the next poll */
-  uint8_t short_of; /* 1: there was no memory for some leases of the row, so the row must be read again */
-} slp_assignment;
+#include "lease/lease_types.h"
+#include "lease/schema.h"
 
 void slp_assignment_init(slp_fleet *f);
 void slp_assignment_stop(slp_fleet *f);

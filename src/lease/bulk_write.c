@@ -2,9 +2,18 @@
  * assignments, proposals of successors, and removing the rows of dead workers. */
 #include "lease/bulk_write.h"
 
+#include "base/mem.h"
 #include "base/probe.h"
+#include "codec/page.h"
 #include "core/desc.h"
+#include "host/host.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/outcome.h"
+#include "lease/read.h"
+#include "lease/schema.h"
+#include "lease/write.h"
 
 /* at most this many writes are under way at the same time */
 #define AT_ONCE 16

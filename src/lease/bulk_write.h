@@ -3,7 +3,11 @@
 #ifndef SLP_LEASE_BULK_WRITE_H
 #define SLP_LEASE_BULK_WRITE_H
 
-#include "lease/context.h"
+#include "codec/page.h"
+#include "host/host.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
+#include "lease/write.h"
 
 /* one write of the bulk write */
 typedef struct slp_bulk_item {

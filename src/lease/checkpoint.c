@@ -1,5 +1,17 @@
 /* checkpoint.c - finds out how far a shard is acknowledged, and writes that position to the lease's row. */
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/outcome.h"
+#include "lease/processor.h"
+#include "lease/schema.h"
+#include "lease/spread.h"
+#include "lease/strategy.h"
+#include "lease/write.h"
 
 void slp_lease_mark(slp_lease *l, slp_position *ret) {
   slp_fleet *f = l->f;

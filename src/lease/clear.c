@@ -1,6 +1,10 @@
 /* clear.c - writes and reads the `clear` attribute of a lease's row (clear.h). */
 #include "lease/clear.h"
 
+#include "base/num.h"
+#include "core/mark.h"
+#include "core/position.h"
+
 #include <stdio.h>
 
 size_t slp_clear_write(const slp_position *p, char out[SLP_CLEAR_TEXT]) {

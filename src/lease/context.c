@@ -2,10 +2,23 @@
  * name, and the events that are reported to its user. */
 #include "lease/context.h"
 
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/states.h"
+#include "host/host.h"
+#include "lease/absence.h"
 #include "lease/fleet_inside.h"
-#include "sloop.h"
+#include "lease/fleet_opts.h"
+#include "lease/instance.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+#include "lease/strategy.h"
+#include "lease/throttling.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 #include <errno.h>
+#include <sloop.h>
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -3,8 +3,13 @@
 #ifndef SLP_LEASE_CONTEXT_H
 #define SLP_LEASE_CONTEXT_H
 
-#include "lease/fleet.h"
-#include "lease/instance.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "host/host.h"
+#include "lease/fleet_opts.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 #include "lease/write.h"
 
 /* a time that never comes */
@@ -69,5 +74,6 @@ void slp_fleet_absence_stop(slp_fleet *f);
 void slp_fleet_draw_incarnation(slp_fleet *f);
 /* takes over the name of another fleet's worker, with its incarnation */
 void slp_fleet_share_incarnation(slp_fleet *f, const slp_fleet *with);
+slp_str slp_fleet_instance(const slp_fleet *f); /* "id.incarnation" with which this worker last joined */
 
 #endif

@@ -10,9 +10,18 @@
  * in memory are not dropped when the table can't be reached for a while. */
 #include "lease/deadline.h"
 
+#include "base/mutant.h"
 #include "base/probe.h"
 #include "base/states.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/deadline_part.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/lease.h"
+#include "lease/strategy.h"
+#include "lease/worker_life.h"
 
 static const slp_str nothing = {NULL, 0};
 

@@ -3,24 +3,8 @@
 #ifndef SLP_LEASE_DEADLINE_H
 #define SLP_LEASE_DEADLINE_H
 
-#include "lease/processor.h"
-
-typedef enum slp_proof {
-  SLP_PROOF_GOOD, /* the last proof is recent enough, or the worker has not joined yet */
-  SLP_PROOF_LATE, /* the deadline has passed, so the worker is suspended */
-  SLP_PROOF_EVICTED
-} slp_proof;
-
-typedef struct slp_deadline {
-  slp_proof proof;
-  uint64_t good_us; /* when the last successful proof was sent, by the rule of the strategy */
-  /* when the next proof must be sent */
-  uint64_t beat_at_us;
-  /* some part of the worker waits for a proof that is sent at this time or later; 0: none ever did */
-  uint64_t wanted_us;
-  /* timer: runs at the deadline. beat_timer: runs when the next proof is due. */
-  slp_timer timer, beat_timer;
-} slp_deadline;
+#include "lease/deadline_part.h"
+#include "lease/lease_types.h"
 
 void slp_deadline_init(slp_fleet *f);
 void slp_deadline_stop(slp_fleet *f);
@@ -44,5 +28,12 @@ int slp_proof_is_wanted(const slp_fleet *f, uint64_t sent_us);
 /* Sets when the next proof is sent; SLP_NEVER: none is due. */
 void slp_beat_at(slp_fleet *f, uint64_t at_us);
 uint64_t slp_beat_at_us(const slp_fleet *f);
+
+/* To be called before records are handed out; reads the clock. Returns 1 if records may be handed out; 0 if
+ * the worker is suspended or not in the fleet. */
+int slp_fleet_may_deliver(slp_fleet *f);
+/* To be called before work that takes long in this turn of the event loop. Sends a heartbeat if one is
+ * due. */
+void slp_fleet_beat_first(slp_fleet *f);
 
 #endif

@@ -1,7 +1,11 @@
 /* due.c - the times at which something must be done about a lease (due.h). */
 #include "lease/due.h"
 
+#include "base/list.h"
+#include "host/host.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
+#include "lease/lease_part.h"
 
 void slp_due_init(slp_fleet *f, void (*run)(slp_timer *t), void (*step)(slp_event *ev)) {
   slp_due *d = &f->due;

@@ -5,9 +5,10 @@
 #ifndef SLP_LEASE_DUE_H
 #define SLP_LEASE_DUE_H
 
-#include "lease/processor.h"
+#include "base/list.h"
+#include "host/host.h"
+#include "lease/lease_types.h"
 
-typedef struct slp_lease slp_lease;
 typedef struct slp_due {
   slp_timer timer;  /* one timer for all rows that are read: of leases, of other workers and of assignments */
   uint64_t at_us;   /* when the timer must run for something other than rows of leases */

@@ -3,8 +3,27 @@
  * leader is gone, the first worker that writes itself into the row of leadership becomes the leader. */
 #include "lease/election.h"
 
+#include "base/repeat.h"
 #include "base/states.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/assignment.h"
+#include "lease/context.h"
+#include "lease/deadline.h"
+#include "lease/deadline_part.h"
+#include "lease/election_part.h"
 #include "lease/fleet_inside.h"
+#include "lease/instance.h"
+#include "lease/lease.h"
+#include "lease/members.h"
+#include "lease/members_part.h"
+#include "lease/outcome.h"
+#include "lease/read.h"
+#include "lease/row_poll.h"
+#include "lease/schema.h"
+#include "lease/spread.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 /* time between two reads of the leader's row while a change is expected */
 #define ALERT_US 200000

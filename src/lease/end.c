@@ -1,8 +1,25 @@
 /* end.c - ends the lease of a shard that was read to its end. The rows of its children are created first;
  * then, when every record is acknowledged, the END is written. So no worker takes the ended shard for a new
  * one, and each child has a row and is not read too early. */
+#include "base/mem.h"
+#include "base/num.h"
+#include "codec/page.h"
 #include "core/desc.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/outcome.h"
+#include "lease/processor.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
+#include "lease/strategy.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 /* after this time the creation of a child's row is tried again */
 #define AGAIN_US 500000

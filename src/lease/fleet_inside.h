@@ -1,5 +1,8 @@
 /* fleet_inside.h - a fleet's worker as its parts see it. Each part is a struct of one file, declared in that
  * file's header. Other files do not access the members of that struct; they call the functions of the header.
+ * This header includes the headers of all parts. So that a file does not see the functions of higher floors
+ * in this way, the parts of floors above 1 have headers without functions: leader_part.h has the struct,
+ * leader.h the functions. A file that only passes pointers includes lease_types.h.
  *
  * Words that the whole room uses (src/README.md and PROTOCOL.md have more):
  *   instance       one life of a worker: "id.incarnation"; owners of leases are instances
@@ -45,30 +48,34 @@
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H
 
+#include "base/mem.h"
+#include "host/host.h"
 #include "lease/absence.h"
-#include "lease/assign.h"
-#include "lease/assignment.h"
+#include "lease/assign_part.h"
+#include "lease/assignment_part.h"
 #include "lease/bulk_write.h"
-#include "lease/clear.h"
-#include "lease/context.h"
-#include "lease/deadline.h"
+#include "lease/deadline_part.h"
 #include "lease/due.h"
-#include "lease/election.h"
-#include "lease/leader.h"
-#include "lease/lease.h"
-#include "lease/leave.h"
-#include "lease/members.h"
+#include "lease/election_part.h"
+#include "lease/fleet_opts.h"
+#include "lease/instance.h"
+#include "lease/leader_part.h"
+#include "lease/lease_part.h"
+#include "lease/lease_types.h"
+#include "lease/leave_part.h"
+#include "lease/members_part.h"
+#include "lease/processor.h"
 #include "lease/read.h"
-#include "lease/refused.h"
-#include "lease/row_poll.h"
+#include "lease/row_poll_part.h"
+#include "lease/schema.h"
 #include "lease/seen.h"
 #include "lease/shard_listing.h"
-#include "lease/shut.h"
+#include "lease/shut_part.h"
 #include "lease/spread.h"
-#include "lease/strategy.h"
+#include "lease/store.h"
 #include "lease/throttling.h"
-#include "lease/worker.h"
 #include "lease/worker_life.h"
+#include "lease/worker_part.h"
 #include "lease/write.h"
 
 /* a save that the user asked for and that was not answered yet; on_saved NULL: there is none */

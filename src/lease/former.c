@@ -1,6 +1,9 @@
 /* former.c - the numbers of leases that no longer concern this worker (former.h). */
 #include "lease/former.h"
 
+#include "base/map.h"
+#include "base/mem.h"
+
 #include <string.h>
 
 typedef struct former {

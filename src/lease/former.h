@@ -5,6 +5,7 @@
 #define SLP_LEASE_FORMER_H
 
 #include "base/map.h"
+#include "base/mem.h"
 
 typedef struct slp_former_numbers {
   uint64_t epoch;          /* the epoch in the lease's row when the row was last read */

@@ -2,7 +2,10 @@
  * (hash_range.h). */
 #include "lease/hash_range.h"
 
+#include "base/mem.h"
 #include "base/num.h"
+#include "core/position.h"
+#include "lease/schema.h"
 
 #include <stdlib.h>
 

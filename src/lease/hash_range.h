@@ -3,6 +3,7 @@
 #ifndef SLP_LEASE_HASH_RANGE_H
 #define SLP_LEASE_HASH_RANGE_H
 
+#include "base/mem.h"
 #include "lease/schema.h"
 
 /* Finds the first hash keys that no lease covers; leases of ended shards do not count. Returns 1 with the

@@ -2,9 +2,27 @@
  * its row, its one write at a time, and how an ownership begins and ends. */
 #include "lease/lease.h"
 
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "base/states.h"
+#include "codec/page.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
-
+#include "lease/fleet_opts.h"
+#include "lease/former.h"
+#include "lease/instance.h"
+#include "lease/lease_part.h"
+#include "lease/processor.h"
+#include "lease/schema.h"
 #include "lease/shard_set.h"
+#include "lease/strategy.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 /* at most this many urgent writes on leases (slp_strategy.urgent) are under way at once */
 #define URGENT_MAX 256

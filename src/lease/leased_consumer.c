@@ -4,12 +4,38 @@
  * read. */
 #include "lease/leased_consumer.h"
 
-#include "lease/context.h"
-#include "lease/leased_inside.h"
+#include "base/fail.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "codec/page.h"
+#include "core/consumer.h"
+#include "core/core.h"
 #include "core/desc.h"
-#include "core/progress.h"
-#include "core/start.h"
+#include "core/engine_inside.h"
+#include "core/leases.h"
+#include "core/life.h"
+#include "core/lineage.h"
+#include "core/listing.h"
+#include "core/order.h"
+#include "core/pace.h"
+#include "core/queue.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/tally.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/deadline.h"
+#include "lease/fleet.h"
+#include "lease/fleet_opts.h"
+#include "lease/lease.h"
+#include "lease/lease_types.h"
+#include "lease/leased_inside.h"
+#include "lease/shut.h"
+#include "lease/store.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 #define TIMERS 2

@@ -4,8 +4,14 @@
 #ifndef SLP_LEASE_LEASED_CONSUMER_H
 #define SLP_LEASE_LEASED_CONSUMER_H
 
+#include "base/fail.h"
 #include "core/core.h"
-#include "lease/fleet.h"
+#include "core/position.h"
+#include "core/source.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+
+#include <sloop.h>
 
 typedef struct slp_leased slp_leased;
 typedef struct slp_leased_opts {

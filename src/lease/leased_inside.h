@@ -3,8 +3,19 @@
 #ifndef SLP_LEASE_LEASED_INSIDE_H
 #define SLP_LEASE_LEASED_INSIDE_H
 
-#include "core/consumer.h"
+#include "base/list.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/leases.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/lease_types.h"
 #include "lease/leased_consumer.h"
+#include "lease/processor.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+
+#include <sloop.h>
 
 struct slp_leased {
   slp_leases leases; /* the table of functions that core calls */

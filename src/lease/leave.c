@@ -3,7 +3,25 @@
 #include "lease/leave.h"
 
 #include "base/states.h"
+#include "host/host.h"
+#include "lease/bulk_write.h"
+#include "lease/context.h"
+#include "lease/due.h"
+#include "lease/election.h"
+#include "lease/election_part.h"
+#include "lease/fleet.h"
 #include "lease/fleet_inside.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/leave_part.h"
+#include "lease/members.h"
+#include "lease/members_part.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/strategy.h"
+#include "lease/worker.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 #define OUT (SLP_BIT(SLP_LEAVE_LEFT) | SLP_BIT(SLP_LEAVE_UNDONE))
 static const slp_set allowed[] = {

@@ -3,8 +3,27 @@
  * Clocks of two machines are never compared. */
 #include "lease/members.h"
 
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "base/probe.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/deadline.h"
+#include "lease/deadline_part.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/instance.h"
+#include "lease/members_part.h"
+#include "lease/outcome.h"
+#include "lease/read.h"
+#include "lease/schema.h"
+#include "lease/silence.h"
+#include "lease/store.h"
+#include "lease/strategy.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 /* a member that was not looked up for this time is forgotten */
 #define FORGET_US UINT64_C(600000000)

@@ -3,52 +3,13 @@
 #ifndef SLP_LEASE_MEMBERS_H
 #define SLP_LEASE_MEMBERS_H
 
-#include "base/map.h"
-#include "lease/read.h"
-#include "lease/silence.h"
+#include "lease/instance.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 #include "lease/write.h"
 
-typedef struct slp_member {
-  char id[SLP_WORKER_ID_MAX + 1];
-  uint8_t id_n;
-  char incarnation[SLP_INCARNATION_N];
-  uint8_t incarnation_n;
-  /* gone, 1: this incarnation is evicted or has left. leaving, 1: its row says that it is leaving. */
-  uint8_t gone, leaving;
-  uint8_t older;  /* 1: the member's program is too old to find the leases that it would be given */
-  uint8_t wanted; /* 1: the member's row must be read soon */
-  /* 1: the member's row exists but can't be read, so nobody can tell whether the member lives */
-  uint8_t strange;
-  /* the member's incarnation in the leader's last watch */
-  char incarnation_took[SLP_INCARNATION_N];
-  uint8_t takes;   /* 1: in the leader's last watch (slp_leader_watch) this member took leases */
-  uint8_t in_list; /* 1: the last list of all workers had this member */
-  uint8_t last_ok; /* 1: the last read of the member's row succeeded */
-  /* how long this incarnation has been silent; only consistent reads set its `missing` */
-  slp_silence silence;
-  /* the change counter in the member's row */
-  uint64_t changes;
-  uint32_t lease_ms, held, weight;
-  uint32_t given; /* how many leases this worker, which leaves, proposes to the member */
-  /* when this worker first saw that `gone` is 1 */
-  uint64_t gone_since_us;
-  uint64_t exact_us; /* when the last consistent read of the member's row was sent; 0: never */
-  uint64_t used_us;  /* when slp_member_make was last called for the member */
-  slp_write op;      /* the write that evicts the member */
-  /* the incarnation that `op` evicts; by now another incarnation may have joined under this id */
-  char evicting_incarnation[SLP_INCARNATION_N];
-} slp_member;
-
 typedef enum slp_verdict { SLP_MEMBER_UNKNOWN, SLP_MEMBER_ALIVE, SLP_MEMBER_EVICTED } slp_verdict;
-
-typedef struct slp_members {
-  slp_map all; /* slp_member by id */
-  /* Reads the rows of all workers: for the leader's watch, for a follower whose leader is silent, or to find
-   * successors. */
-  slp_read list;
-  /* called when `list` has come or failed */
-  void (*listed)(slp_fleet *f);
-} slp_members;
 
 void slp_members_init(slp_fleet *f);
 void slp_members_stop(slp_fleet *f);

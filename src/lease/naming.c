@@ -1,7 +1,11 @@
 /* naming.c - the list of positions that the user wants to be saved (naming.h). */
 #include "lease/naming.h"
 
+#include "base/list.h"
+#include "base/mem.h"
 #include "base/states.h"
+
+#include <sloop.h>
 
 static const slp_set allowed[] = {
     [SLP_NAMING_WAITS] = SLP_BIT(SLP_NAMING_SENT),

@@ -3,6 +3,10 @@
 #include "lease/other_stream.h"
 
 #include "base/num.h"
+#include "codec/page.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "lease/schema.h"
 
 #include <stdio.h>
 

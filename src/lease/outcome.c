@@ -3,7 +3,10 @@
  * identify an ownership, so the row's attribute `op` is not needed. */
 #include "lease/outcome.h"
 
+#include "base/mutant.h"
 #include "base/probe.h"
+#include "core/position.h"
+#include "lease/schema.h"
 
 static int same_incarnation(const slp_worker_row *w, const slp_operation *i) {
   return slp_str_eq(w->incarnation, i->incarnation);

@@ -1,8 +1,33 @@
 /* ownership.c - what is done in each state of a lease (lease.h). A worker wants the lease, takes it or claims
  * it, waits for the parent shards, reads the shard, and gives the lease up or ends it. When the row shows
  * another owner or epoch, the ownership is over at once. lease.c has the table of states. */
+#include "base/mutant.h"
 #include "base/probe.h"
+#include "base/repeat.h"
+#include "codec/page.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/assignment.h"
+#include "lease/context.h"
+#include "lease/deadline.h"
+#include "lease/deadline_part.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/instance.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/members.h"
+#include "lease/members_part.h"
+#include "lease/outcome.h"
+#include "lease/processor.h"
+#include "lease/read.h"
+#include "lease/refused.h"
+#include "lease/schema.h"
+#include "lease/shard_listing.h"
+#include "lease/strategy.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 /* Time between two reads of a lease's row: OFTEN_US until poll.often_us, then SELDOM_US. */
 #define OFTEN_US 200000

@@ -3,11 +3,35 @@
  * but acknowledging them has no effect. */
 #include "lease/processor.h"
 
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "base/states.h"
+#include "core/batch.h"
+#include "core/calls.h"
+#include "core/core.h"
+#include "core/engine_inside.h"
+#include "core/leases.h"
+#include "core/life.h"
+#include "core/lineage.h"
+#include "core/listing.h"
+#include "core/mark.h"
+#include "core/order.h"
+#include "core/position.h"
 #include "core/progress.h"
+#include "core/queue.h"
+#include "core/reader.h"
+#include "core/reading.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
 #include "core/start.h"
-#include "lease/context.h"
+#include "core/svctime.h"
+#include "host/host.h"
+#include "lease/lease.h"
 #include "lease/leased_inside.h"
+
+#include <sloop.h>
 
 static slp_leased *leased_of(slp_processor *t) { return SLP_OWNER(t, slp_leased, processor); }
 

@@ -5,8 +5,7 @@
 #ifndef SLP_LEASE_PROCESSOR_H
 #define SLP_LEASE_PROCESSOR_H
 
-#include "codec/page.h"
-#include "lease/schema.h"
+#include "core/position.h"
 
 /* why the fleet ends the reading of a shard, for slp_processor_ops.revoke */
 typedef enum slp_shutdown_reason {
@@ -58,30 +57,5 @@ typedef struct slp_processor_ops {
 struct slp_processor {
   const slp_processor_ops *ops;
 };
-
-typedef struct slp_fleet slp_fleet;
-/* The next functions are called by the processor. They copy strings. A call for a shard that is not open is
- * ignored. */
-/* To be called when `mark` would return another position. */
-void slp_fleet_progressed(slp_fleet *f, slp_str shard);
-/* to be called when the user has given back all records of a shard that drains */
-void slp_fleet_drained(slp_fleet *f, slp_str shard);
-/* To be called when the last record of the shard was handed out. children: its child shards; n 0: the stream
- * lists none. */
-void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n);
-/* To be called when the shard made no progress although the user did not pause it: another worker should
- * try. */
-void slp_fleet_stalled(slp_fleet *f, slp_str shard);
-/* To be called when the service refuses the shard's position: no worker should try for a while. */
-void slp_fleet_refused(slp_fleet *f,
-                       /* the service refuses its position, so no worker should try for a while */
-                       slp_str shard);
-/* to be called when no worker should read the shard until an operator releases it */
-void slp_fleet_park(slp_fleet *f, slp_str shard);
-/* The answer to `list`. fail->class SLP_FINE: `shards` has all shards of the stream; otherwise the listing
- * failed. */
-void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n);
-/* May be called while the listing is under way, with the shards of each page but the last. */
-void slp_fleet_listed_part(slp_fleet *f, const slp_shard_desc *shards, size_t n);
 
 #endif

@@ -1,8 +1,20 @@
 /* read.c - one read of the lease table, from the request to its answer (read.h). */
 #include "lease/read.h"
 
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "host/host.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
-#include "sloop.h"
+#include "lease/gate.h"
+#include "lease/schema.h"
+#include "lease/store.h"
+#include "lease/write.h"
+
+#include <sloop.h>
 
 /* an answer that makes no sense is reported to the user at once if the read took this long; see
  * took_long() */

@@ -6,8 +6,14 @@
 #ifndef SLP_LEASE_READ_H
 #define SLP_LEASE_READ_H
 
-#include "lease/context.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "host/host.h"
 #include "lease/gate.h"
+#include "lease/lease_types.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 
 typedef struct slp_reads { /* all reads of one worker */
   slp_gate gate;

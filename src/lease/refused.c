@@ -5,6 +5,12 @@
  *                       sequence number; empty if the position has none */
 #include "lease/refused.h"
 
+#include "base/mutant.h"
+#include "base/num.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "lease/schema.h"
+
 #include <stdio.h>
 
 /* the first back-off; it doubles with each further refusal */

@@ -2,8 +2,22 @@
  * again, whatever the answer is, because a copy of the write may reach the table at any later moment. If the
  * write is refused and this worker still owns the lease, the lease is released again, or taken with a higher
  * epoch, which no old copy can touch. */
+#include "base/mutant.h"
 #include "base/probe.h"
+#include "core/position.h"
+#include "lease/context.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/instance.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/outcome.h"
+#include "lease/processor.h"
+#include "lease/schema.h"
+#include "lease/strategy.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 /* a lease that this worker gave up for lack of progress is not taken by it again for this time, unless it is
  * assigned again */

@@ -1,8 +1,26 @@
 /* requests.c - requests of the user about shards with leases: to save what is acknowledged, to save a chosen
  * position (a naming, see naming.h), to hand a shard over, and to read a shard again from its saved
  * position. */
+#include "base/list.h"
+#include "base/mem.h"
+#include "core/core.h"
+#include "core/leases.h"
+#include "core/life.h"
+#include "core/lineage.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "core/progress.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
+#include "host/host.h"
+#include "lease/fleet.h"
+#include "lease/lease.h"
+#include "lease/leased_consumer.h"
 #include "lease/leased_inside.h"
 #include "lease/naming.h"
+
+#include <sloop.h>
 
 /* ---- saving positions ------------------------------------------------------------------------------- */
 

@@ -1,8 +1,21 @@
 /* row_poll.c - reads the rows of leases and of their owners when they are due (row_poll.h). */
 #include "lease/row_poll.h"
 
+#include "base/buf.h"
+#include "host/host.h"
+#include "lease/assignment.h"
+#include "lease/context.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/members.h"
+#include "lease/members_part.h"
+#include "lease/read.h"
+#include "lease/row_poll_part.h"
+#include "lease/schema.h"
 #include "lease/shard_set.h"
+#include "lease/store.h"
 
 #define SLACK_US 50000 /* rows that are due within this time are read by the same request */
 /* if there was no memory to ask for a row, it is due again after this time */

@@ -2,8 +2,12 @@
  * attributes of refused.h and clear.h. */
 #include "lease/schema.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "core/mark.h"
 #include "lease/clear.h"
 #include "lease/refused.h"
+#include "lease/store.h"
 
 #include <stdarg.h>
 #include <stdio.h>

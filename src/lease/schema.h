@@ -5,8 +5,11 @@
 #ifndef SLP_LEASE_SCHEMA_H
 #define SLP_LEASE_SCHEMA_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/states.h"
 #include "core/position.h"
+#include "lease/lease_types.h"
 #include "lease/store.h"
 
 #define SLP_INCARNATION_N 16 /* length of an incarnation; a worker's instance is "id.incarnation" */
@@ -331,7 +334,6 @@ typedef struct slp_table_form {
   char passed[230];  /* which rows are left as they are, because they belong to other streams; "": none */
 } slp_table_form;
 
-typedef struct slp_strategy slp_strategy;
 typedef struct slp_schema slp_schema;
 struct slp_schema {
   const char *name;

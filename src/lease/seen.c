@@ -1,7 +1,12 @@
 /* seen.c - what this worker remembers of each shard (seen.h). */
 #include "lease/seen.h"
 
+#include "base/map.h"
+#include "base/mem.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
+#include "lease/shard_listing.h"
+#include "lease/snapshot.h"
 
 void slp_seen_init(slp_fleet *f) { slp_map_init(&f->seen.shards, f->mem); }
 

@@ -4,7 +4,7 @@
 #define SLP_LEASE_SEEN_H
 
 #include "base/map.h"
-#include "lease/processor.h"
+#include "lease/lease_types.h"
 #include "lease/silence.h"
 #include "lease/snapshot.h"
 

@@ -1,7 +1,12 @@
 /* shard_listing.c - the last complete listing of the stream's shards (shard_listing.h). */
 #include "lease/shard_listing.h"
 
+#include "base/fail.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "codec/page.h"
 #include "core/desc.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
 
 #define ANSWER_US UINT64_C(60000000) /* if a listing has not come after this time, it is asked for again */

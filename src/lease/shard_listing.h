@@ -4,8 +4,10 @@
 #ifndef SLP_LEASE_SHARD_LISTING_H
 #define SLP_LEASE_SHARD_LISTING_H
 
+#include "base/fail.h"
 #include "base/map.h"
-#include "lease/processor.h"
+#include "codec/page.h"
+#include "lease/lease_types.h"
 
 typedef struct slp_listed { /* one shard of the listing; its texts follow this struct in the same block */
   slp_shard_desc desc;

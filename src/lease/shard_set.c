@@ -1,6 +1,7 @@
 /* shard_set.c - codes and decodes sets of shard ids (shard_set.h). */
 #include "lease/shard_set.h"
 
+#include "base/buf.h"
 #include "base/num.h"
 
 #include <stdio.h>

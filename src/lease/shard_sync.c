@@ -3,9 +3,24 @@
  * reports hash keys that no lease covers. */
 #include "lease/shard_sync.h"
 
+#include "codec/page.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/bulk_write.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
 #include "lease/hash_range.h"
+#include "lease/lease.h"
+#include "lease/members.h"
+#include "lease/members_part.h"
+#include "lease/refused.h"
+#include "lease/row_poll.h"
+#include "lease/schema.h"
+#include "lease/seen.h"
+#include "lease/shard_listing.h"
 #include "lease/shard_set.h"
+#include "lease/snapshot.h"
 
 #define ABSENT_US 60000000 /* if the listings lack a shard for this time, the shard is gone */
 /* the row of an evicted worker is kept for this time, which is longer than any signed request is valid */

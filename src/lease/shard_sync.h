@@ -3,7 +3,7 @@
 #ifndef SLP_LEASE_SHARD_SYNC_H
 #define SLP_LEASE_SHARD_SYNC_H
 
-#include "lease/processor.h"
+#include "lease/lease_types.h"
 #include "lease/snapshot.h"
 
 typedef struct slp_sync_found {

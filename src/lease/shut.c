@@ -1,8 +1,22 @@
 /* shut.c - remembers from one round (leader.c) to the next which leases no worker reads (shut.h). */
 #include "lease/shut.h"
 
+#include "base/mem.h"
+#include "base/states.h"
+#include "core/leases.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/refused.h"
+#include "lease/schema.h"
 #include "lease/shard_set.h"
+#include "lease/shut_part.h"
+#include "lease/snapshot.h"
+
+#include <sloop.h>
 
 /* at most this many leases are remembered one by one; the others are only counted */
 #define NAMED_MAX 100u

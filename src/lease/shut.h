@@ -5,25 +5,18 @@
 #ifndef SLP_LEASE_SHUT_H
 #define SLP_LEASE_SHUT_H
 
+#include "core/leases.h"
+#include "lease/lease_types.h"
 #include "lease/snapshot.h"
-
-typedef struct slp_fleet slp_fleet;
-typedef struct slp_shut_row slp_shut_row;
-
-typedef struct slp_shut { /* these leases, as the last round over all rows found them */
-  /* Owned: the leases that are reported one by one, up to a limit; those of the first shards. */
-  slp_shut_row *named;
-  size_t named_n;
-  /* how many leases are parked, how many are refused, including those beyond the limit */
-  uint64_t parked_n, refused_n;
-  /* when the rows that these numbers are from were read; 0: this worker does not read all rows */
-  uint64_t seen_us;
-} slp_shut;
 
 /* to be called with all rows of a round */
 void slp_shut_saw(slp_fleet *f, const slp_snapshot *s);
 /* To be called when this worker no longer reads all rows, because another worker reports these leases
  * then. */
 void slp_shut_forget(slp_fleet *f);
+
+/* Sets *ret to the sums over the leases whose shards no worker reads (shut.h). Calls tell() for each of them;
+ * tell may be NULL. */
+void slp_fleet_shut(slp_fleet *f, slp_shut_sum *ret, slp_shut_tell tell, void *arg);
 
 #endif

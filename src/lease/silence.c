@@ -1,6 +1,8 @@
 /* silence.c - decides when a worker may be taken for dead (silence.h). */
 #include "lease/silence.h"
 
+#include "base/base.h"
+
 /* Returns 1 if the silence began before this reader's last failure to reach the table. trouble_us: when that
  * was; 0: there was none. */
 static int is_in_trouble(const slp_silence *s, uint64_t trouble_us) {

@@ -9,7 +9,7 @@
 #ifndef SLP_LEASE_SILENCE_H
 #define SLP_LEASE_SILENCE_H
 
-#include "lease/schema.h"
+#include <stdint.h>
 
 typedef struct slp_sign { /* the sign of life of an owner, as one read showed it */
   uint8_t missing;        /* 1: the owner's row does not exist */

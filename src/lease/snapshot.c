@@ -1,6 +1,9 @@
 /* snapshot.c - sorts all rows of the table by their kinds, and finds a row among them. */
 #include "lease/snapshot.h"
 
+#include "lease/schema.h"
+#include "lease/store.h"
+
 #include <stdlib.h>
 
 static int by_shard(const void *a, const void *b) {

@@ -4,6 +4,7 @@
 #define SLP_LEASE_SNAPSHOT_H
 
 #include "lease/schema.h"
+#include "lease/store.h"
 
 typedef struct slp_bad_row { /* a row that is damaged or of a newer format; no worker uses or changes it */
   slp_row_key key;

@@ -3,7 +3,13 @@
 #include "lease/spread.h"
 
 #include "base/states.h"
+#include "host/host.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/instance.h"
+#include "lease/read.h"
+#include "lease/schema.h"
 
 /* after this time a failed read is tried again */
 #define AGAIN_US 200000

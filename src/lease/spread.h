@@ -4,7 +4,11 @@
 #ifndef SLP_LEASE_SPREAD_H
 #define SLP_LEASE_SPREAD_H
 
+#include "host/host.h"
+#include "lease/instance.h"
+#include "lease/lease_types.h"
 #include "lease/read.h"
+#include "lease/schema.h"
 
 typedef enum slp_spread_state {
   /* the row of leadership was not read yet */

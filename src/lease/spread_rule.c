@@ -1,6 +1,7 @@
 /* spread_rule.c - decides from the rows of an application over how many partition keys its leases are
  * spread. */
 #include "lease/schema.h"
+#include "lease/store.h"
 
 static const slp_spread one = {.keys = 1};
 

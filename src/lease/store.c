@@ -2,7 +2,9 @@
  * (store.h). */
 #include "lease/store.h"
 
+#include "base/mem.h"
 #include "base/num.h"
+#include "host/host.h"
 
 /* The size of an arena's first block; it is small, because a row that is kept alone is small. Small values
  * share a block, and a large value gets a block of its own. */

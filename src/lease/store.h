@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/mem.h"
 #include "host/host.h"
 
 /* ---- rows ----------------------------------------------------------------------------------------- */

@@ -2,7 +2,18 @@
  * proves its life for all its leases, and a leader assigns leases. */
 #include "lease/strategy.h"
 
-#include "lease/fleet_inside.h"
+#include "base/states.h"
+#include "lease/context.h"
+#include "lease/due.h"
+#include "lease/election.h"
+#include "lease/election_part.h"
+#include "lease/leader.h"
+#include "lease/lease.h"
+#include "lease/lease_part.h"
+#include "lease/lease_types.h"
+#include "lease/leave.h"
+#include "lease/schema.h"
+#include "lease/worker.h"
 
 static void look_again(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f)); }
 

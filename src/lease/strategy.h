@@ -11,10 +11,12 @@
 #define SLP_LEASE_STRATEGY_H
 
 #include "base/states.h"
-#include "lease/members.h"
+#include "codec/page.h"
+#include "lease/lease_types.h"
 #include "lease/outcome.h"
-
-typedef struct slp_lease slp_lease;
+#include "lease/schema.h"
+#include "lease/silence.h"
+#include "lease/write.h"
 
 /* A function may be NULL, unless its comment says "Never NULL". Then nothing is done, or the answer is 0,
  * unless the comment says otherwise. "The worker" is the one that runs the strategy. */

@@ -1,6 +1,8 @@
 /* throttling.c - decides when the user is told that the lease table throttles this worker (throttling.h). */
 #include "lease/throttling.h"
 
+#include "base/base.h"
+
 /* Throttling is reported only if it has lasted LASTS_US and refused at least LASTS_N requests. After a short
  * burst a table serves requests again a moment later. */
 #define LASTS_US 2000000

@@ -4,7 +4,7 @@
 #ifndef SLP_LEASE_THROTTLING_H
 #define SLP_LEASE_THROTTLING_H
 
-#include "base/base.h"
+#include <stdint.h>
 
 typedef struct slp_throttling {
   /* when throttling began: the first refusal after a time without any; 0: there was none */

@@ -8,7 +8,23 @@
 #include "lease/worker.h"
 
 #include "base/probe.h"
+#include "base/repeat.h"
+#include "host/host.h"
+#include "lease/context.h"
+#include "lease/deadline.h"
 #include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/lease.h"
+#include "lease/members.h"
+#include "lease/members_part.h"
+#include "lease/outcome.h"
+#include "lease/processor.h"
+#include "lease/read.h"
+#include "lease/schema.h"
+#include "lease/spread.h"
+#include "lease/strategy.h"
+#include "lease/worker_life.h"
+#include "lease/write.h"
 
 /* Least and greatest time between two attempts to join. The time grows while attempts follow each other
  * closely. */

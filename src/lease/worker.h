@@ -3,25 +3,8 @@
 #ifndef SLP_LEASE_WORKER_H
 #define SLP_LEASE_WORKER_H
 
-#include "base/repeat.h"
-#include "lease/read.h"
+#include "lease/lease_types.h"
 #include "lease/write.h"
-
-typedef struct slp_worker { /* for fleets where one row for each worker proves its life */
-  slp_read row;             /* reads this worker's own row before it registers */
-  /* the write REGISTER and, at the end, the write LEAVE */
-  slp_write registration;
-  slp_write heartbeat;
-  uint64_t counter; /* the counter in the last heartbeat that is in the table */
-  /* runs when the worker tries to join again */
-  slp_timer join_timer;
-  /* least time between two registrations, for a table that refuses every one */
-  slp_paced joins;
-  /* Least time between two evictions of the row with this worker's id, before it joins; for a damaged row
-   * that refuses every eviction. */
-  slp_paced evictions;
-  void (*stop_all)(slp_fleet *f);
-} slp_worker;
 
 /* stop_all: a function that stops everything that this worker has under way, in every file. */
 void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f));

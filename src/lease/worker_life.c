@@ -2,6 +2,7 @@
 #include "lease/worker_life.h"
 
 #include "base/states.h"
+#include "lease/context.h"
 #include "lease/fleet_inside.h"
 
 static const slp_set allowed[] = {

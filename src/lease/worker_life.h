@@ -10,7 +10,9 @@
 #ifndef SLP_LEASE_WORKER_LIFE_H
 #define SLP_LEASE_WORKER_LIFE_H
 
-#include "lease/processor.h"
+#include "lease/lease_types.h"
+
+#include <stdint.h>
 
 typedef enum slp_worker_state {
   SLP_WORKER_NEW,

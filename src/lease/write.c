@@ -3,7 +3,17 @@
  * shows what that means; if the server does not return the row, it is read. */
 #include "lease/write.h"
 
+#include "base/fail.h"
+#include "base/list.h"
 #include "base/probe.h"
+#include "base/states.h"
+#include "host/host.h"
+#include "lease/absence.h"
+#include "lease/gate.h"
+#include "lease/grant.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 #include "lease/strategy.h"
 
 #include <stdio.h>

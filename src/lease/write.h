@@ -4,11 +4,17 @@
 #ifndef SLP_LEASE_WRITE_H
 #define SLP_LEASE_WRITE_H
 
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "base/states.h"
+#include "host/host.h"
 #include "lease/absence.h"
 #include "lease/gate.h"
 #include "lease/grant.h"
 #include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/store.h"
 
 typedef struct slp_write slp_write;
 

@@ -2,6 +2,8 @@
  * piece in each turn of the loop, because regular files are always readable. */
 #include "program/input.h"
 
+#include "base/mem.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>

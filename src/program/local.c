@@ -1,6 +1,9 @@
 /* local.c - reads small files, explains why they can't be read, and tells local time. */
 #include "program/local.h"
 
+#include "base/buf.h"
+#include "host/err.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,8 +12,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "host/err.h"
 
 const char *slp_local_why(int error) { return error == SLP_ELIMIT ? "too large" : slp_file_why(error); }
 

@@ -3,6 +3,11 @@
  * and report itself to the guard. */
 #include "program/piped.h"
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "program/program.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,13 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
+
 #ifdef __linux__
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
-
-#include "base/list.h"
-#include "program/program.h"
 
 /* how long, in ms, the pipes may stay open after the process has ended, or the process may live after its
  * pipes have ended */

@@ -9,6 +9,7 @@
 #define SLP_PROGRAM_PIPED_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 struct uv_loop_s;
 

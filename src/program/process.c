@@ -2,14 +2,16 @@
  * input. */
 #include "program/process.h"
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
-
-#include "base/list.h"
 
 #define IN_PIECE 4096
 #define PUSH_MAX ((size_t)1 << 20)

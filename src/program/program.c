@@ -1,6 +1,8 @@
 /* program.c - clocks, signals, writes with a time limit, and a child process, for commands. */
 #include "program/program.h"
 
+#include "base/buf.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,10 +1,14 @@
 /* auth.c - checks Signature Version 4 as a server does. It was written from the description of the protocol,
  * and shares no code with the client's signer. So a mistake in one of them is found by the other. */
-#include "sandbox/model.h"
-
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "codec/date.h"
+#include "codec/digest.h"
+#include "sandbox/model.h"
+#include "sandbox/sandbox.h"
+
+#include <sloop_sandbox.h>
+#include <stdio.h>
 
 /* how far, in ms, the time of a signature may differ from the service's clock */
 #define SKEW_MS INT64_C(300000)

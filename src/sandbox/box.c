@@ -1,14 +1,20 @@
 /* box.c - creates and frees the sandbox's model, and answers one request: finds the operation, checks
  * signature and input, and writes the result or the error. No operation calls this file. */
-#include "sandbox/model.h"
-
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "codec/crc32.h"
+#include "codec/digest.h"
 #include "codec/json.h"
-#include "codec/utf8.h"
-#include "sandbox/metric_data.h"
+#include "sandbox/changes.h"
 #include "sandbox/ddb.h"
+#include "sandbox/metric_data.h"
+#include "sandbox/model.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/value.h"
+
+#include <sloop_sandbox.h>
+#include <stdio.h>
 
 #define TYPE_JSON "application/x-amz-json-1.1"
 #define TYPE_JSON_10 "application/x-amz-json-1.0"

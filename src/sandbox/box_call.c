@@ -1,11 +1,11 @@
 /* box_call.c - what every operation needs of its call: the members of the request, and the error. Also random
  * numbers, and which names are valid. */
+#include "codec/utf8.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "codec/utf8.h"
 
 uint64_t slp_box_random(slp_box *box) { /* the next number of the random generator splitmix64 */
   uint64_t v = box->random += UINT64_C(0x9e3779b97f4a7c15);

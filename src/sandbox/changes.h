@@ -4,7 +4,11 @@
 #ifndef SLP_SANDBOX_CHANGES_H
 #define SLP_SANDBOX_CHANGES_H
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 /* One stream of a table. A table gets a new stream each time its stream is enabled. */
 typedef struct slp_changes slp_changes;

@@ -1,6 +1,11 @@
 /* changes_get.c - GetRecords of DynamoDB Streams: limits, the page, and the end of a shard. */
+#include "base/buf.h"
 #include "codec/digest.h"
 #include "sandbox/changes.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <sloop_sandbox.h>
 
 #define READER_MS 1000 /* a reader counts as active for this time after its last call */
 

@@ -1,7 +1,10 @@
 /* changes_iterator.c - GetShardIterator: turns a position in a shard into a signed text, which is valid for
  * 15 minutes. */
+#include "base/buf.h"
 #include "base/num.h"
 #include "sandbox/changes.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
 
 static const char separator[] = "|1|";
 #define SEPARATOR (sizeof separator - 1)

@@ -1,7 +1,10 @@
 /* changes_list.c - lists streams and the shards of a stream: ListStreams, DescribeStream. */
-#include <stdio.h>
-
+#include "base/list.h"
 #include "sandbox/changes.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <stdio.h>
 
 #define PAGE 100 /* entries of a page: the default and the maximum, for both requests */
 

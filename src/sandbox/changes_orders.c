@@ -1,8 +1,13 @@
 /* changes_orders.c - control requests for the streams of tables: roll shards over, trim, switch quirks on,
  * and add changes without a write. */
-#include "codec/json.h"
+#include "base/buf.h"
+#include "base/list.h"
 #include "codec/json_write.h"
+#include "sandbox/changes.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/value.h"
 
 static slp_changes *latest(slp_box *box, int64_t now_ms, const char *table) {
   slp_changes_settle(box, now_ms);

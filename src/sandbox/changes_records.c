@@ -1,5 +1,7 @@
 /* changes_records.c - finds the stored changes of a shard, and removes old ones. */
+#include "base/mem.h"
 #include "sandbox/changes.h"
+#include "sandbox/model.h"
 
 const slp_change *slp_change_at(const slp_change_shard *sh, uint64_t place) {
   SLP_CHECK(place >= sh->first && place < sh->next);

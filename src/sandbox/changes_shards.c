@@ -1,8 +1,10 @@
 /* changes_shards.c - the shards of a table's stream. They are created, roll over into children, are closed,
  * and are removed when all their records have expired. */
-#include <stdio.h>
-
+#include "base/mem.h"
 #include "sandbox/changes.h"
+#include "sandbox/model.h"
+
+#include <stdio.h>
 
 /* When the clock jumps ahead, a shard is rolled over at most this many times to catch up. */
 #define GENERATIONS_MAX 32

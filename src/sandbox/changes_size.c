@@ -1,5 +1,6 @@
 /* changes_size.c - the size in bytes of a map of typed attributes, by DynamoDB's rules. */
 #include "sandbox/changes.h"
+#include "sandbox/value.h"
 
 #define CONTAINER 3 /* the size of an empty list or map; each element adds one more byte to its own size */
 

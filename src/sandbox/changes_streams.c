@@ -1,8 +1,12 @@
 /* changes_streams.c - the streams of tables: their names and states, and what changes in them with time. */
-#include <stdio.h>
-
+#include "base/list.h"
+#include "base/mem.h"
 #include "codec/date.h"
 #include "sandbox/changes.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <stdio.h>
 
 static const char *const views[] = {[SLP_VIEW_KEYS] = "KEYS_ONLY",
                                     [SLP_VIEW_NEW] = "NEW_IMAGE",

@@ -1,6 +1,10 @@
 /* changes_table.c - what tables do with their streams: enable and disable them, and report each change of an
  * item, which is stored with its images and size in the shard of its key. */
+#include "base/mem.h"
+#include "sandbox/changes.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
 
 static void set_view(slp_table *t, const char *view) {
   size_t n = strlen(view);

@@ -1,9 +1,13 @@
 /* control.c - the sandbox's control requests over HTTP, for test programs in other languages or other
  * processes. */
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "sandbox/front.h"
+#include "sandbox/sandbox.h"
+
+#include <sloop_sandbox.h>
+#include <stdio.h>
 
 #define PREFIX "/_sandbox/"
 #define NAME_ROOM 256 /* room for the longest name, which is the name of a table, and its NUL */

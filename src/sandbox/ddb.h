@@ -4,9 +4,13 @@
 #ifndef SLP_SANDBOX_DDB_H
 #define SLP_SANDBOX_DDB_H
 
+#include "base/buf.h"
+#include "base/list.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "sandbox/changes.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 /* ---- ddb_arena.c: memory that is freed all at once ---------------------------------------------------- */
 typedef struct slp_arena {

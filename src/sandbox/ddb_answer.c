@@ -1,8 +1,11 @@
 /* ddb_answer.c - reads members of a request about tables, and writes values into the request's answer. */
+#include "base/buf.h"
+#include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "sandbox/ddb.h"
 
 int slp_refuse(slp_box_call *c, const char *fmt, ...) {
   char text[1000];

@@ -1,4 +1,5 @@
 /* ddb_arena.c - memory in blocks of growing size, which are all freed at once. */
+#include "base/mem.h"
 #include "sandbox/ddb.h"
 
 #define FIRST_BLOCK 256u

@@ -1,5 +1,7 @@
 /* ddb_batch.c - BatchGetItem and BatchWriteItem: many reads or writes that do not depend on each other. */
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #define GETS_MAX 100
 #define WRITES_MAX 25

@@ -1,8 +1,10 @@
 /* ddb_cost.c - what operations cost, and the saved units of provisioned tables. Amounts are in halves of a
  * unit. */
-#include <stdio.h>
-
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <stdio.h>
 
 #define WRITE_BYTES 1024
 #define READ_BYTES 4096

@@ -1,7 +1,12 @@
 /* ddb_describe.c - answers DescribeTable, ListTables and the requests about time to live. */
-#include <stdio.h>
-
+#include "base/list.h"
+#include "base/mem.h"
+#include "sandbox/changes.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <stdio.h>
 
 static void put_key_schema(slp_box_out *o, const slp_index *x) {
   slp_out_key(o, "KeySchema");

@@ -1,6 +1,9 @@
 /* ddb_extras.c - tags and continuous backups of tables. Backups can be described and switched on, but nothing
  * can be restored. Follows the API reference of DynamoDB, "TagResource", "UpdateContinuousBackups". */
+#include "base/mem.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #define TAGS_MAX 50
 #define RECOVERY_DAYS 35

@@ -1,5 +1,7 @@
 /* ddb_find.c - finds tables by the names and ARNs of requests. */
+#include "base/list.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,10 @@
 /* ddb_input.c - reads attribute values and items from a request, and refuses bad ones in the service's
  * words. */
-#include <stdio.h>
-
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <stdio.h>
 
 #define INVALID "One or more parameter values were invalid: "
 

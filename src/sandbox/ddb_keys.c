@@ -6,9 +6,12 @@
  * key are spread over several partitions by their sort keys ("DynamoDB burst and adaptive capacity"). The
  * guide promises neither. So the sandbox saves up one second only: a program that works with this limit works
  * with the service too. Transactions, indexes and scans are not counted. */
-#include <stdio.h>
-
+#include "base/map.h"
+#include "base/mem.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+
+#include <stdio.h>
 
 #define WRITES_MS INT64_C(2) /* writes for each millisecond, in halves of a unit */
 #define READS_MS INT64_C(6)

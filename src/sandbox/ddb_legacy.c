@@ -1,6 +1,8 @@
 /* ddb_legacy.c - turns the parameters that are older than expressions (Expected, AttributeUpdates,
  * ScanFilter, KeyConditions, AttributesToGet) into the trees of expressions. */
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #define INVALID "One or more parameter values were invalid: "
 

@@ -1,9 +1,12 @@
 /* ddb_parse.c - parses the expressions of requests, first into tokens, then into trees. Limits and error
  * messages are the service's. */
+#include "base/buf.h"
+#include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "sandbox/ddb.h"
 
 #define EXPRESSION_BYTES_MAX 4096
 #define OPERATORS_MAX 300

@@ -1,7 +1,10 @@
 /* ddb_query.c - Query and Scan, of tables and of their secondary indexes. */
-#include <stdlib.h>
-
+#include "base/mem.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <stdlib.h>
 
 #define PAGE_BYTES (1u << 20)
 #define SEGMENTS_MAX 1000000

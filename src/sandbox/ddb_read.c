@@ -1,5 +1,7 @@
 /* ddb_read.c - GetItem, and how all reads read their projections. */
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
 
 int slp_read_projection(slp_box_call *c, uint32_t node, slp_words *w, slp_paths **ret) {
   int bad = 0;

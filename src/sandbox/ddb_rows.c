@@ -1,8 +1,12 @@
 /* ddb_rows.c - the items of a table, in the order of a scan. Each item keeps those older versions that an
  * eventually consistent read may still need. */
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/mem.h"
+#include "sandbox/changes.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+
+#include <stdio.h>
 
 #define HASH_KEY_BYTES 2048
 #define SORT_KEY_BYTES 1024

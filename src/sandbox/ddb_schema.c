@@ -1,5 +1,8 @@
 /* ddb_schema.c - reads keys, secondary indexes and throughput from CreateTable and UpdateTable. */
+#include "base/mem.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #define INVALID "One or more parameter values were invalid: "
 #define GLOBALS_MAX 20

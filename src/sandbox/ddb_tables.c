@@ -1,5 +1,12 @@
 /* ddb_tables.c - creates, changes and deletes tables. */
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "sandbox/changes.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/value.h"
 
 #include <stdio.h>
 

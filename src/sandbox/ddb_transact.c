@@ -1,8 +1,14 @@
 /* ddb_transact.c - TransactWriteItems and TransactGetItems: either all actions are carried out, or none. */
-#include <stdio.h>
-
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "codec/digest.h"
 #include "codec/json_write.h"
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <stdio.h>
 
 #define ACTIONS_MAX 100
 #define TRANSACTION_BYTES (4u << 20)

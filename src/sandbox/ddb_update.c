@@ -1,6 +1,7 @@
 /* ddb_update.c - applies the actions of an update to an item. The expressions of all actions see the item as
  * it was before the update. */
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
 
 #define WRONG_TYPE "An operand in the update expression has an incorrect data type"
 #define WRONG_PATH "The document path provided in the update expression is invalid for update"

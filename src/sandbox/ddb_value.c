@@ -1,4 +1,5 @@
 /* ddb_value.c - attribute values: how members are found, order, size, copies, and JSON. */
+#include "base/buf.h"
 #include "codec/json_write.h"
 #include "sandbox/ddb.h"
 

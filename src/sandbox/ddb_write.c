@@ -1,6 +1,8 @@
 /* ddb_write.c - PutItem, UpdateItem, DeleteItem. Each request has one action; ddb_transact.c uses the same
  * functions for the actions of a transaction. */
 #include "sandbox/ddb.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
 
 /* ---- reading an action ----------------------------------------------------------------------- */
 static int mixed(slp_box_call *c, const char *expression, const char *older) {

@@ -1,6 +1,8 @@
 /* describe.c - describes and lists streams: DescribeStream, DescribeStreamSummary, ListStreams, ListShards.
  * */
+#include "base/list.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,10 @@
 /* fault_script.c - parses the fault script. */
-#include "sandbox/model.h"
-
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "base/num.h"
+#include "sandbox/model.h"
+#include "sandbox/sandbox.h"
 
 #define ARGUMENT_MAX 65536
 

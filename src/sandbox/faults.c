@@ -1,10 +1,14 @@
 /* faults.c - the lines of the fault script: finds the line that applies to a call, and does what the line
  * says. fault_script.c parses them. */
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "sandbox/changes.h"
 #include "sandbox/model.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/value.h"
 
 #include <stdio.h>
-
-#include "sandbox/changes.h"
 
 #define CBOR_CUT_AT 16384 /* kinesalite cuts its answers at this size */
 

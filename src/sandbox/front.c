@@ -2,8 +2,15 @@
  * loop. */
 #include "sandbox/front.h"
 
+#include "base/buf.h"
 #include "base/clean.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/host.h"
+#include "sandbox/h2.h"
+#include "sandbox/sandbox.h"
 
+#include <sloop_sandbox.h>
 #include <stdio.h>
 
 /* the service takes records of up to 10 MiB; base64 and JSON make a request a third larger */

@@ -2,9 +2,14 @@
 #ifndef SLP_SANDBOX_FRONT_H
 #define SLP_SANDBOX_FRONT_H
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "host/host.h"
 #include "sandbox/h2.h"
 #include "sandbox/sandbox.h"
+
+#include <sloop_sandbox.h>
 
 struct sloop_sandbox_s {
   slp_mem *mem; /* a reference is held */

@@ -1,9 +1,10 @@
 /* get_records.c - GetRecords: its limits, the records of a page, MillisBehindLatest, and the end of a shard.
  * */
-#include "sandbox/model.h"
-
 #include "base/num.h"
-#include "codec/cbor.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <sloop_sandbox.h>
 
 /* Returns the shard of an iterator. NULL: the iterator is bad or expired, or the shard is gone; the call has
  * failed. */

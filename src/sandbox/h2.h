@@ -12,6 +12,7 @@
 #ifndef SLP_SANDBOX_H2_H
 #define SLP_SANDBOX_H2_H
 
+#include "base/list.h"
 #include "host/host.h"
 
 typedef struct slp_h2 {

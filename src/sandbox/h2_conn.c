@@ -9,10 +9,15 @@
  *   answers of subscriptions         the front's limit
  *   frames that nghttp2 has written  QUEUE_MAX: while more frames wait, no bytes of the peer are read
  * nghttp2 itself counts floods of PING, SETTINGS, RST_STREAM and CONTINUATION, and ends the connection. */
-#include "sandbox/h2_inside.h"
-
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/host.h"
 #include "host/http_request.h"
 #include "sandbox/front.h"
+#include "sandbox/h2.h"
+#include "sandbox/h2_inside.h"
+
+#include <sloop_sandbox.h>
 
 #define STREAMS_MAX 256
 #define STREAM_WINDOW (1 << 20)

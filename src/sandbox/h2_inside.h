@@ -12,9 +12,12 @@
 #ifndef SLP_SANDBOX_H2_INSIDE_H
 #define SLP_SANDBOX_H2_INSIDE_H
 
-#include <nghttp2/nghttp2.h>
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/host.h"
 
-#include "sandbox/h2.h"
+#include <nghttp2/nghttp2.h>
 
 typedef enum {
   SLP_H2_COMING,    /* the request is still being received */

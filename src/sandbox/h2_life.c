@@ -1,7 +1,10 @@
 /* h2_life.c - the states of a stream, the bytes that a connection sends, and the end of both. */
-#include "sandbox/h2_inside.h"
-
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "base/states.h"
+#include "host/host.h"
+#include "sandbox/h2_inside.h"
 
 #define FRAME_MAX (32u << 10)
 

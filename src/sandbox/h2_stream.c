@@ -1,12 +1,15 @@
 /* h2_stream.c - one request of HTTP/2 and its answer. The request is collected, within limits. The answer is
  * given to nghttp2 as far as the peer's flow control allows. */
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "codec/date.h"
+#include "host/host.h"
+#include "host/http_request.h"
 #include "sandbox/h2_inside.h"
 
 #include <stdio.h>
-
-#include "base/num.h"
-#include "codec/date.h"
-#include "host/http_request.h"
 
 #define ANSWER_HEADERS_MAX 16
 

@@ -1,11 +1,13 @@
 /* iterators.c - shard iterators and listing tokens. Both are positions in the form of signed texts, which
  * expire, and which clients can't read. */
-#include "sandbox/model.h"
-
-#include <stdio.h>
-
+#include "base/buf.h"
 #include "codec/base64.h"
 #include "codec/date.h"
+#include "codec/digest.h"
+#include "sandbox/model.h"
+#include "sandbox/value.h"
+
+#include <stdio.h>
 
 /* A mark consists of the 8 bytes 0...01, the fields, and 16 bytes of signature. The service's own iterators
  * also begin with AAAAAAAAAAE, which is 0...01 in base64. A filler makes the text 224 characters long, as the

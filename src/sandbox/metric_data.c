@@ -2,9 +2,14 @@
  * reference of CloudWatch, "PutMetricData", "MetricDatum"). */
 #include "sandbox/metric_data.h"
 
-#include "base/num.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "codec/gunzip.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
+#include "sandbox/model.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/value.h"
 
 #define TARGET "GraniteServiceVersion20100801."
 #define PATH_PREFIX "/service/GraniteServiceVersion20100801/operation/"

@@ -4,6 +4,7 @@
 #define SLP_SANDBOX_METRIC_DATA_H
 
 #include "sandbox/model.h"
+#include "sandbox/sandbox.h"
 
 typedef enum {
   SLP_METRICS_TARGET, /* JSON or CBOR; X-Amz-Target has the operation, as for the other services */

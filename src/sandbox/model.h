@@ -27,10 +27,14 @@
 #ifndef SLP_SANDBOX_MODEL_H
 #define SLP_SANDBOX_MODEL_H
 
+#include "base/buf.h"
 #include "base/list.h"
+#include "base/mem.h"
 #include "codec/digest.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/value.h"
+
+#include <sloop_sandbox.h>
 
 #define SLP_BOX_ACCOUNT "000000000000"
 #define SLP_BOX_PAGE_RECORDS 10000u

@@ -1,6 +1,8 @@
 /* put_records.c - PutRecord and PutRecords: which shard a record goes to, and the limits for each second. */
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
+#include <sloop_sandbox.h>
 #include <stdio.h>
 
 slp_box_shard *slp_box_next_in_turn(const slp_stream *s) {

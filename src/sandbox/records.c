@@ -1,4 +1,7 @@
 /* records.c - keeps records: storage, and retention. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "codec/digest.h"
 #include "sandbox/model.h"
 
 #define SECOND_MS 1000

@@ -1,7 +1,10 @@
 /* registered.c - the registered consumers of a stream: RegisterStreamConsumer, DescribeStreamConsumer,
  * ListStreamConsumers, DeregisterStreamConsumer. Limits and rates are from the Amazon Kinesis Data Streams
  * Developer Guide, page "Quotas and limits". */
+#include "base/list.h"
+#include "base/mem.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #include <stdio.h>
 

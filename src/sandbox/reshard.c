@@ -1,4 +1,5 @@
 /* reshard.c - splits, merges and resizes streams. Parents and children are the same as in the service. */
+#include "base/mem.h"
 #include "sandbox/model.h"
 
 #include <stdarg.h>

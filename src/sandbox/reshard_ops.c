@@ -1,6 +1,7 @@
 /* reshard_ops.c - the operations that change a stream: SplitShard, MergeShards, UpdateShardCount, and the
  * retention period. */
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 static slp_stream *active_stream(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);

@@ -1,13 +1,14 @@
 /* rules.c - the table of operations and of the rules for their inputs, and the check of a request against
  * these rules. The messages are the service's. */
+#include "base/num.h"
+#include "sandbox/changes.h"
+#include "sandbox/ddb.h"
+#include "sandbox/metric_data.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "base/num.h"
-#include "sandbox/metric_data.h"
-#include "sandbox/ddb.h"
 
 typedef enum { R_TEXT, R_INT, R_BLOB, R_TIME, R_MAP, R_LIST, R_BOOL } rule_kind;
 typedef enum { P_NONE, P_NAME, P_SEQUENCE, P_HASH, P_ARN, P_TABLE } rule_pattern;

@@ -5,6 +5,8 @@
 #define SLP_SANDBOX_SANDBOX_H
 
 #include "base/buf.h"
+#include "base/mem.h"
+
 #include <sloop_sandbox.h>
 
 typedef struct slp_box slp_box; /* the model: streams, shards, records, tables, iterators, faults */

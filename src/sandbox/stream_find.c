@@ -1,6 +1,8 @@
 /* stream_find.c - finds streams and shards, and writes what answers say of them: ARN, status, hash range,
  * sequence numbers. */
+#include "base/list.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,8 @@
 /* stream_life.c - carries out the changes of streams that take time, and begins those of CreateStream and
  * DeleteStream. */
+#include "base/list.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #define ON_DEMAND_SHARDS 4
 

@@ -1,4 +1,6 @@
 /* stream_shards.c - creates and frees streams and their shards, and begins changes that take time. */
+#include "base/list.h"
+#include "base/mem.h"
 #include "sandbox/model.h"
 
 #include <stdio.h>

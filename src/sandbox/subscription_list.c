@@ -2,7 +2,12 @@
  * them, and how they are closed. */
 #include "sandbox/subscription_list.h"
 
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "base/states.h"
+#include "sandbox/model.h"
+#include "sandbox/sandbox.h"
 
 static const slp_set allowed[] = {
     [SLP_SUB_OPEN] =

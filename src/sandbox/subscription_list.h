@@ -3,6 +3,8 @@
 #ifndef SLP_SANDBOX_SUBSCRIPTION_LIST_H
 #define SLP_SANDBOX_SUBSCRIPTION_LIST_H
 
+#include "base/buf.h"
+#include "base/list.h"
 #include "sandbox/model.h"
 
 /*   OPEN -> ENDED                 after five minutes, or at the end of the shard

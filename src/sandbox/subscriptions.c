@@ -5,9 +5,14 @@
  * by an exception, which is sent from SLP_SUB_LAST_WORD. A fault makes it SLP_SUB_CUT or SLP_SUB_SILENT.
  * slp_push_more writes the events that are due. It must be called at the time that its last call returned,
  * and also when something has happened to the subscription ("news"). */
-#include "sandbox/subscription_list.h"
-
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
 #include "codec/crc32.h"
+#include "sandbox/model.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/subscription_list.h"
+#include "sandbox/value.h"
 
 #include <stdio.h>
 

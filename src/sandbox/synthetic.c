@@ -1,9 +1,10 @@
 /* synthetic.c - prepares the shards of a stream for synthetic records, and writes pages of these records. */
+#include "base/buf.h"
+#include "codec/base64.h"
 #include "sandbox/model.h"
+#include "sandbox/value.h"
 
 #include <stdio.h>
-
-#include "codec/base64.h"
 
 /* ---- partition keys that hash into their shard ------------------------------------------------------ */
 static slp_box_shard *owner_of(slp_stream *s, uint32_t from, slp_u128 hash) {

@@ -1,10 +1,13 @@
 /* value.c - parses the bodies of requests into a tree, and writes the bodies of answers value by value. */
 #include "sandbox/value.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "codec/base64.h"
 #include "codec/cbor.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
 
 #define NODES_MAX 1000000u
 #define TREE_DEPTH_MAX SLP_JSON_DEPTH_MAX

@@ -4,6 +4,7 @@
 #define SLP_SANDBOX_VALUE_H
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "codec/json_write.h"
 
 typedef enum { SLP_WIRE_JSON, SLP_WIRE_CBOR } slp_wire;

@@ -4,11 +4,21 @@
 #include "source/ddb_poll.h"
 
 #include "aws/limits.h"
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "base/states.h"
-#include "sloop.h"
+#include "codec/page.h"
+#include "core/source.h"
+#include "host/host.h"
+#include "source/listing_pages.h"
 #include "source/poll.h"
+#include "source/stream_name.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* DynamoDB may list the child of an ended shard late. So the call for the children is repeated up to

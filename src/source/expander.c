@@ -2,6 +2,11 @@
  * queue. */
 #include "source/expander.h"
 
+#include "base/mem.h"
+#include "codec/kpl.h"
+#include "codec/page.h"
+#include "host/host.h"
+
 /* The limits of one slice. It takes about 150 us for MD5 sums, and half of that for everything else. Larger
  * slices would hold up the event loop. */
 #define SLICE_BYTES (64u * 1024)

@@ -3,7 +3,9 @@
 #ifndef SLP_SOURCE_EXPANDER_H
 #define SLP_SOURCE_EXPANDER_H
 
+#include "base/list.h"
 #include "codec/kpl.h"
+#include "codec/page.h"
 #include "host/host.h"
 
 typedef struct slp_expander slp_expander;

@@ -2,7 +2,12 @@
  * does not matter whether it came from a listing or from a page. */
 #include "source/hash_ranges.h"
 
+#include "base/map.h"
+#include "base/mem.h"
+#include "codec/kpl.h"
+#include "codec/page.h"
 #include "core/desc.h"
+#include "source/listing_pages.h"
 
 typedef struct child {
   char *id; /* owned */

@@ -5,7 +5,9 @@
 #define SLP_SOURCE_HASH_RANGES_H
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "codec/kpl.h"
+#include "codec/page.h"
 #include "source/listing_pages.h"
 
 typedef struct slp_hash_ranges {

@@ -3,9 +3,21 @@
 #include "source/kinesis_poll.h"
 
 #include "aws/limits.h"
+#include "aws/ops.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "codec/kpl.h"
+#include "codec/page.h"
+#include "core/source.h"
+#include "host/host.h"
+#include "source/expander.h"
 #include "source/hash_ranges.h"
+#include "source/listing_pages.h"
 #include "source/poll.h"
+#include "source/stream_name.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* At most this many idle expanders are kept for the next pages. A busy stream uses about as many at once, and

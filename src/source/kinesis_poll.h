@@ -3,10 +3,12 @@
 #define SLP_SOURCE_KINESIS_POLL_H
 
 #include "aws/ops.h"
+#include "codec/page.h"
 #include "core/source.h"
 #include "host/host.h"
-#include "sloop.h"
 #include "source/expander.h"
+
+#include <sloop.h>
 
 /* Creates a source that polls a Kinesis stream. `stream` is a name or an ARN; given an ARN, each call
  * contains both. `aggregates` decides whether the source expands records that the Kinesis Producer Library

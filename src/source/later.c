@@ -1,6 +1,9 @@
 /* later.c - keeps requests that have been answered, and calls their on_done from the event queue. */
 #include "source/later.h"
 
+#include "core/source.h"
+#include "host/host.h"
+
 static void run(slp_event *ev) {
   slp_later *l = SLP_OWNER(ev, slp_later, ev);
   slp_src_req *rq = l->first;

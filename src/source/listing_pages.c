@@ -2,6 +2,10 @@
  * shard ids finds a shard that two pages contain. */
 #include "source/listing_pages.h"
 
+#include "aws/ops.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "codec/page.h"
 #include "core/desc.h"
 
 #define BLOCK_BYTES (32u * 1024)

@@ -5,6 +5,9 @@
 #define SLP_SOURCE_LISTING_PAGES_H
 
 #include "aws/ops.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "codec/page.h"
 
 /* The most shards of one listing. A page of Kinesis has up to 1000, a page of a local server 100. */
 #define SLP_LISTING_SHARDS_MAX 100000u

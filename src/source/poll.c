@@ -4,8 +4,22 @@
 #include "source/poll.h"
 
 #include "aws/limits.h"
-#include "sloop.h"
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "base/repeat.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "core/source.h"
+#include "host/host.h"
+#include "source/later.h"
+#include "source/listing_pages.h"
+#include "source/stream_name.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 #define LIST_RESTARTS_MAX 5u

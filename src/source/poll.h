@@ -4,12 +4,18 @@
 #ifndef SLP_SOURCE_POLL_H
 #define SLP_SOURCE_POLL_H
 
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
 #include "base/repeat.h"
 #include "core/source.h"
 #include "host/host.h"
 #include "source/later.h"
 #include "source/listing_pages.h"
 #include "source/stream_name.h"
+
+#include <sloop.h>
 
 /* The call for a later page of a listing is tried this often. If it fails, all pages before it are lost. So
  * it has more tries than the call for the first page, which core repeats by itself. */

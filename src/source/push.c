@@ -24,17 +24,27 @@
  * subscription has reached. A fetch with another cursor, or with `anew` set, begins a new subscription. */
 #include "source/push.h"
 
-#include "aws/limits.h"
+#include "aws/ops.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "base/map.h"
+#include "base/mem.h"
+#include "base/mutant.h"
 #include "base/num.h"
 #include "base/states.h"
-#include "sloop.h"
+#include "codec/page.h"
+#include "core/mark.h"
+#include "core/source.h"
+#include "host/host.h"
+#include "source/expander.h"
 #include "source/kinesis_poll.h"
 #include "source/later.h"
-#include "source/stream_name.h"
 #include "source/push_consumer.h"
+#include "source/push_cursor.h"
 #include "source/push_trial.h"
+#include "source/stream_name.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* CALL_US: the service allows one call a second for each consumer and shard. TAKEN_US: after a call that it
@@ -46,9 +56,8 @@
  * together. */
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
-#define CURSOR_MAX 160u
 #define SHARD_MAX 129u
-_Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for every number");
+_Static_assert(SLP_PUSH_CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for every number");
 /* At Kinesis the continuation number of an event grows even if the shard is idle. If it has not changed for
  * UNMOVED_US, the shard may be closed: for a closed shard, kinesis-mock 0.6.2 sends empty events without
  * end. */
@@ -82,12 +91,12 @@ typedef struct sub { /* the subscription of one shard */
   push *p;
   sub_state state;
   slp_op_subscribe op;
-  slp_src_fetch *fetch;   /* core's request that waits for an event; NULL: none waits */
-  slp_expander *expander; /* expands the aggregates of an event; NULL: none is being expanded */
-  char at[CURSOR_MAX];    /* the cursor after the last event, at which the next event begins */
-  uint64_t moved_us;      /* when `at` last changed */
-  uint64_t asked_us;      /* when SubscribeToShard was last called */
-  uint64_t taken_us;      /* when the service last accepted a call */
+  slp_src_fetch *fetch;         /* core's request that waits for an event; NULL: none waits */
+  slp_expander *expander;       /* expands the aggregates of an event; NULL: none is being expanded */
+  char at[SLP_PUSH_CURSOR_MAX]; /* the cursor after the last event, at which the next event begins */
+  uint64_t moved_us;            /* when `at` last changed */
+  uint64_t asked_us;            /* when SubscribeToShard was last called */
+  uint64_t taken_us;            /* when the service last accepted a call */
   /* when the subscription is replaced by a new one */
   uint64_t renew_us;
   uint8_t events; /* 1: the subscription has got an event */
@@ -162,48 +171,6 @@ static void move_way(push *p, push_way to) {
   }
 }
 
-/* ---- cursors ------------------------------------------------------------------------------------------- */
-static int put_cursor(const slp_position *from, char out[CURSOR_MAX]) {
-  switch (from->kind) {
-    case SLP_POSITION_LATEST: return snprintf(out, CURSOR_MAX, "latest");
-    case SLP_POSITION_TIME: return snprintf(out, CURSOR_MAX, "time:%lld", (long long)from->at_ms);
-    case SLP_POSITION_AT: return snprintf(out, CURSOR_MAX, "at:%.*s", (int)from->mark.seq_n, from->mark.seq);
-    case SLP_POSITION_AFTER:
-      return snprintf(out, CURSOR_MAX, "after:%.*s", (int)from->mark.seq_n, from->mark.seq);
-    case SLP_POSITION_OLDEST:
-    case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* NONE and END: core never asks for a cursor there */
-  }
-  return snprintf(out, CURSOR_MAX, "oldest");
-}
-
-static void take_cursor(slp_op_subscribe *op, const char *at) {
-  const char *colon = strchr(at, ':');
-  slp_str rest = slp_str_of(colon ? colon + 1 : at);
-  if (strcmp(at, "oldest") == 0) {
-    op->kind = SLP_ITER_OLDEST;
-  } else if (strcmp(at, "latest") == 0) {
-    op->kind = SLP_ITER_LATEST;
-  } else if (strncmp(at, "time:", 5) == 0) {
-    op->kind = SLP_ITER_AT_TIME;
-    SLP_CHECK(slp_parse_i64(rest, &op->at_ms) == 0);
-  } else {
-    op->kind = strncmp(at, "at:", 3) == 0 ? SLP_ITER_AT_SEQ : SLP_ITER_AFTER_SEQ;
-    op->seq = rest;
-  }
-}
-
-/* Returns 1 if put_cursor or an event has made the cursor; 0 if it is an iterator of GetRecords, which is
- * base64 and never consists of digits alone. */
-static int is_own_cursor(slp_str at) {
-  static const char *const words[] = {"oldest", "latest", "time:", "at:", "after:"};
-  for (size_t i = 0; i < SLP_COUNT(words); i++) {
-    size_t n = strlen(words[i]);
-    if (at.n >= n && at.n < CURSOR_MAX && memcmp(at.p, words[i], n) == 0) return i > 1 || at.n == n;
-  }
-  return at.n <= SLP_SEQ_MAX && slp_num_valid(at);
-}
-
 /* ---- answering ----------------------------------------------------------------------------------------- */
 static void answer(sub *u) {
   slp_src_fetch *f = u->fetch;
@@ -269,7 +236,7 @@ static void subscribe(sub *u) {
                              .shard = slp_str_of(u->shard),
                              .may_grow = may_grow,
                              .on_event = on_event};
-  take_cursor(&u->op, u->at);
+  slp_push_cursor_take(&u->op, u->at);
   if (p->ops->subscribe(p->ops, &u->op)) {
     move(u, CLOSED);
     slp_fail_set(&fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
@@ -680,7 +647,7 @@ static void do_list(slp_source *s, slp_src_list *rq) { push_of(s)->poll->ops->li
 
 static void do_locate(slp_source *s, slp_src_locate *rq) {
   push *p = push_of(s);
-  char text[CURSOR_MAX];
+  char text[SLP_PUSH_CURSOR_MAX];
   if (!p->s.pushes) {
     p->poll->ops->locate(p->poll, rq);
     return;
@@ -688,7 +655,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   slp_fail_clear(&rq->rq.fail);
   rq->rq.sent_us = rq->rq.done_us = slp_now_us(p->h);
   rq->rq.date_ms = -1;
-  put_cursor(&rq->from, text);
+  slp_push_cursor_put(&rq->from, text);
   slp_buf_clear(&rq->cursor);
   if (slp_buf_add_z(&rq->cursor, text))
     slp_fail_set(&rq->rq.fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a position");
@@ -730,7 +697,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   push *p = push_of(s);
   rq->still = rq->follows = 0;
   rq->body_bytes = 0;
-  if (is_own_cursor(rq->cursor) != p->s.pushes) {
+  if (slp_push_cursor_is_own(rq->cursor) != p->s.pushes) {
     sub *old = slp_map_get(&p->subs, rq->shard);
     if (old && !old->fetch) close_sub(old);
     answer_later(p, rq, SLP_EXPIRED, SLOOP_EREMOTE,
@@ -749,7 +716,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
     answer_later(p, rq, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
     return;
   }
-  SLP_CHECK(!u->fetch && rq->cursor.n < CURSOR_MAX);
+  SLP_CHECK(!u->fetch && rq->cursor.n < SLP_PUSH_CURSOR_MAX);
   u->fetch = rq;
   rq->rq.impl = u;
   if (!slp_str_is(rq->cursor, u->at)) u->moved_us = slp_now_us(p->h);

@@ -2,10 +2,13 @@
  * deregisters a consumer, because other processes may read as the same consumer. */
 #include "source/push_consumer.h"
 
+#include "aws/ops.h"
+#include "base/fail.h"
 #include "base/states.h"
-#include "sloop.h"
+#include "host/host.h"
 #include "source/stream_name.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 /* how many pauses of one second the search makes until the consumer is ACTIVE; Kinesis takes a few seconds */

@@ -13,6 +13,7 @@
 #define SLP_SOURCE_PUSH_CONSUMER_H
 
 #include "aws/ops.h"
+#include "base/fail.h"
 #include "host/host.h"
 
 typedef enum {

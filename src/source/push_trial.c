@@ -1,8 +1,11 @@
 /* push_trial.c - opens one subscription, waits for its first event, and closes it. */
 #include "source/push_trial.h"
 
+#include "aws/ops.h"
+#include "base/fail.h"
 #include "base/states.h"
-#include "sloop.h"
+#include "codec/page.h"
+#include "host/host.h"
 
 /* The trial keeps at most this many bytes of an event. The transfer of a larger event is paused; its first
  * bytes are enough to show that events come. */

@@ -7,6 +7,8 @@
 #define SLP_SOURCE_PUSH_TRIAL_H
 
 #include "aws/ops.h"
+#include "base/fail.h"
+#include "codec/page.h"
 #include "host/host.h"
 
 /* Kinesis sends an event about every five seconds, an empty one if there are no new records (Developer Guide,

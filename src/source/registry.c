@@ -1,10 +1,15 @@
 /* registry.c - lists the registered consumers of a stream, and deregisters one of them. */
 #include "source/registry.h"
 
+#include "aws/ops.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "base/repeat.h"
 #include "base/states.h"
-#include "sloop.h"
+#include "core/source.h"
+#include "host/host.h"
 
+#include <sloop.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,6 +6,8 @@
 #define SLP_SOURCE_REGISTRY_H
 
 #include "aws/ops.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "core/source.h"
 #include "host/host.h"
 

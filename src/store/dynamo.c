@@ -8,12 +8,21 @@
  * Between two calls of a prepare, get or list, the asking can wait for its timer `pause`. */
 #include "store/dynamo.h"
 
+#include "aws/aws.h"
+#include "aws/call.h"
+#include "aws/hide.h"
 #include "aws/json_op.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "base/repeat.h"
-#include "sloop.h"
+#include "host/host.h"
+#include "lease/store.h"
 #include "store/dynamo_ask.h"
 #include "store/dynamo_read.h"
 #include "store/table.h"
+
+#include <sloop.h>
 
 #define TRIES_MAX 6u
 #define CALL_MS_MAX 10000u

@@ -3,6 +3,7 @@
 #define SLP_STORE_DYNAMO_H
 
 #include "aws/aws.h"
+#include "host/host.h"
 #include "lease/store.h"
 
 /* Creates a store for the table that `table` describes. The store holds a reference to aws, and copies the

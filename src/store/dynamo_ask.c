@@ -1,7 +1,9 @@
 /* dynamo_ask.c - writes the JSON bodies of DynamoDB requests. */
 #include "store/dynamo_ask.h"
 
+#include "base/buf.h"
 #include "codec/json_write.h"
+#include "lease/store.h"
 #include "store/item.h"
 
 static void text_value(slp_jw *w, const char *name, slp_str s) {

@@ -2,6 +2,9 @@
 #include "store/dynamo_read.h"
 
 #include "aws/json_members.h"
+#include "base/buf.h"
+#include "codec/json.h"
+#include "lease/store.h"
 #include "store/item.h"
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #ifndef SLP_STORE_DYNAMO_READ_H
 #define SLP_STORE_DYNAMO_READ_H
 
+#include "base/buf.h"
 #include "codec/json.h"
 #include "lease/store.h"
 

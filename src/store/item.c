@@ -1,7 +1,11 @@
 /* item.c - reads and writes DynamoDB's items in JSON. */
 #include "store/item.h"
 
+#include "base/buf.h"
 #include "codec/base64.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
+#include "lease/store.h"
 
 #include <stdlib.h>
 

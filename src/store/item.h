@@ -3,6 +3,7 @@
 #ifndef SLP_STORE_ITEM_H
 #define SLP_STORE_ITEM_H
 
+#include "base/buf.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "lease/store.h"

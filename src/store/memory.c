@@ -1,9 +1,14 @@
 /* memory.c - the store in memory. A request takes effect in the turn in which it is answered. */
 #include "store/memory.h"
 
-#include "sloop.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "host/host.h"
+#include "lease/store.h"
 #include "store/rows.h"
 #include "store/table.h"
+
+#include <sloop.h>
 
 typedef struct kept { /* one row of a table */
   slp_row_key key;    /* the row's key; points into the member `row` */

@@ -3,6 +3,8 @@
 #ifndef SLP_STORE_MEMORY_H
 #define SLP_STORE_MEMORY_H
 
+#include "base/mem.h"
+#include "host/host.h"
 #include "lease/store.h"
 
 typedef struct slp_memory slp_memory; /* a set of tables; may be used by one thread only */

@@ -1,6 +1,7 @@
 /* rows.c - checks conditions and applies changes to rows, as DynamoDB does. */
 #include "store/rows.h"
 
+#include "lease/store.h"
 #include "store/number.h"
 
 #define ROW_BYTES_MAX (400u * 1024) /* DynamoDB's limit for an item (developer guide, "Constraints") */

@@ -15,7 +15,16 @@
  * lease/PROTOCOL.md says what each attribute is and why each condition is there. */
 #include "store/schema_sloop.h"
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/mutant.h"
+#include "base/num.h"
+#include "base/states.h"
+#include "core/mark.h"
+#include "core/position.h"
+#include "lease/schema.h"
 #include "lease/shard_set.h"
+#include "lease/store.h"
 
 #include <stdio.h>
 

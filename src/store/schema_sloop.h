@@ -2,6 +2,8 @@
 #ifndef SLP_STORE_SCHEMA_SLOOP_H
 #define SLP_STORE_SCHEMA_SLOOP_H
 
+#include "base/mem.h"
+#include "core/position.h"
 #include "lease/schema.h"
 
 /* Creates the native layout for one application and one stream. A table can have many applications and

@@ -9,6 +9,9 @@
  *
  * `idle` means that no record has the number DIGITS: the service gave the number when no further record had
  * come until the time MS, which has thirteen digits. */
+#include "base/num.h"
+#include "core/mark.h"
+#include "core/position.h"
 #include "store/schema_sloop.h"
 
 #include <stdio.h>

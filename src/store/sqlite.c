@@ -15,7 +15,10 @@
  * request has only waited for a free thread, and the failure says so. */
 #include "store/sqlite.h"
 
-#include "sloop.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "host/host.h"
+#include "lease/store.h"
 #include "store/sqlite_file.h"
 #include "store/table.h"
 

@@ -4,6 +4,7 @@
 #ifndef SLP_STORE_SQLITE_H
 #define SLP_STORE_SQLITE_H
 
+#include "host/host.h"
 #include "lease/store.h"
 
 /* Returns 1 if this library was built with SQLite. If it returns 0, slp_sqlite_store returns SLP_ENOENT. */

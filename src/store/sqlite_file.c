@@ -18,8 +18,12 @@
  * set. */
 #include "store/sqlite_file.h"
 
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "codec/json.h"
 #include "host/err.h"
-#include "sloop.h"
+#include "lease/store.h"
 #include "store/item.h"
 #include "store/rows.h"
 #include "store/sqlite.h"
@@ -28,6 +32,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sloop.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -4,6 +4,8 @@
 #ifndef SLP_STORE_SQLITE_FILE_H
 #define SLP_STORE_SQLITE_FILE_H
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "lease/store.h"
 
 #include <stdatomic.h>

@@ -1,8 +1,10 @@
 /* sqlite_none.c - stands in for sqlite_file.c if the library is built without SQLite. Every request fails
  * with a message that says so. */
-#include "store/sqlite_file.h"
-
+#include "base/fail.h"
+#include "base/mem.h"
+#include "lease/store.h"
 #include "store/sqlite.h"
+#include "store/sqlite_file.h"
 
 int slp_sqlite_there(void) { return 0; }
 int slp_sqlite_network_fs(uint64_t type) { return (void)type, 0; }

@@ -1,8 +1,11 @@
 /* table.c - copies the name and keys of a table, and sets the failures that all kinds of store share. */
 #include "store/table.h"
 
-#include "sloop.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "lease/store.h"
 
+#include <sloop.h>
 #include <stdio.h>
 
 static char *put(char **at, const char *z) {

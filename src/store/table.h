@@ -3,6 +3,8 @@
 #ifndef SLP_STORE_TABLE_H
 #define SLP_STORE_TABLE_H
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "lease/store.h"
 
 /* Returns a deep copy in one block, which the caller frees with slp_free; NULL if there is no memory. */

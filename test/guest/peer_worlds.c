@@ -16,6 +16,7 @@
 #include "story/fleet_table.h"
 #include "peer_model.h"
 #include "swarm/share.h"
+#include "lease/context.h"
 
 static const peer_system *const systems[] = {&peer_kcl2, &peer_kcl3, &peer_vmware, &peer_kinsumer,
                                              &peer_motorway};

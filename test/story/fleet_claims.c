@@ -15,6 +15,7 @@ static fw_world *claims_world(uint64_t seed, int shards) {
 }
 #define WORLD claims_world
 #include "story/fleet_play.h"
+#include "lease/context.h"
 
 #define L ((uint64_t)lease_ms * 1000)
 

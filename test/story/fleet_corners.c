@@ -6,6 +6,8 @@
 
 #define WORLD fw_new
 #include "story/fleet_play.h"
+#include "lease/context.h"
+#include "lease/lease.h"
 
 #define MINUTE (60 * FW_S)
 

@@ -6,6 +6,8 @@
 
 #define WORLD fw_new
 #include "story/fleet_play.h"
+#include "lease/election.h"
+#include "lease/members.h"
 #include "scarce.h"
 
 /* ---- everybody at once ------------------------------------------------------------------------- */

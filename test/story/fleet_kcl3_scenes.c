@@ -4,6 +4,7 @@
 #define CHECK_SECONDS 240
 #define WORLD fw_new_kcl
 #include "story/fleet_play.h"
+#include "lease/context.h"
 #include "../guest/kcl3_model.h"
 
 #define RUN (2 * LEASE) /* of the leader */

@@ -7,6 +7,7 @@
 
 #define WORLD fw_new_kcl
 #include "story/fleet_play.h"
+#include "lease/lease.h"
 
 #define ROUND (LEASE * 11 / 10) /* from one look at the table to the next, at most */
 

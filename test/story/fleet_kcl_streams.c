@@ -8,6 +8,9 @@
 #include "store/memory.h"
 #include "store/rows.h"
 #include "guest/guest_schemas.h"
+#include "lease/context.h"
+#include "lease/fleet.h"
+#include "lease/lease.h"
 
 #include "../check.h"
 

@@ -4,6 +4,8 @@
 
 #include "story/fleet_world.h"
 #include "swarm/share.h"
+#include "core/leases.h"
+#include "lease/shut.h"
 
 #include "../check.h"
 

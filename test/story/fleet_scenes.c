@@ -8,6 +8,8 @@
 
 #define WORLD fw_new
 #include "story/fleet_play.h"
+#include "lease/context.h"
+#include "lease/lease.h"
 
 /* ---- start, join, leave, kill: the bounds in PROTOCOL.md, "How long things take" ----------------------- */
 

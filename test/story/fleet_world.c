@@ -10,6 +10,10 @@
 #include "guest/guest_schemas.h"
 #include "store/schema_sloop.h"
 #include "guest/multi_table.h"
+#include "lease/context.h"
+#include "lease/deadline.h"
+#include "lease/lease.h"
+#include "lease/members.h"
 
 #define TICK_US 40000
 #define TIMERS 2

@@ -3,6 +3,9 @@
 
 #include "api/open.h"
 #include "core/token.h"
+#include "core/lineage.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
 
 static void put_aggregates(stage *st, size_t n) {
   for (size_t i = 0; i < n; i++) {

@@ -3,6 +3,11 @@
 
 #include "api/open.h"
 #include "core/token.h"
+#include "core/consumer_inside.h"
+#include "core/lineage.h"
+#include "core/queue.h"
+#include "core/engine_inside.h"
+#include "core/shard_inside.h"
 
 static slp_consumer *consumer_of(stage *st) { return st->u.s->consumer; }
 

@@ -7,6 +7,9 @@
 #include "api/open.h"
 #include "lease/leased_consumer.h"
 #include "swarm/world.h"
+#include "core/consumer_inside.h"
+#include "core/life.h"
+#include "core/progress.h"
 
 #include <stdio.h>
 

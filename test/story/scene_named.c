@@ -5,6 +5,7 @@
 #include "api/open.h"
 #include "swarm/user.h"
 #include "swarm/world.h"
+#include "core/mark.h"
 
 #include <stdio.h>
 

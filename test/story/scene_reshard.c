@@ -5,6 +5,7 @@
 #include "story/scene.h"
 
 #include "api/open.h"
+#include "core/consumer_inside.h"
 
 SCENE(a_split_while_pages_of_the_parent_are_unread) {
   stage_begin(st, seed, 2);

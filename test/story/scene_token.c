@@ -3,6 +3,8 @@
 
 #include "api/open.h"
 #include "core/token.h"
+#include "core/consumer_inside.h"
+#include "core/source.h"
 
 #include <time.h>
 

@@ -7,6 +7,7 @@
 #include "cli/lease_result.h"
 #include "swarm/inside.h"
 #include "swarm/typed.h"
+#include "core/consumer_inside.h"
 
 #include <stdio.h>
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "swarm/inside.h"
+#include "core/consumer_inside.h"
 
 #define CALL(l, ...)                   \
   do {                                 \

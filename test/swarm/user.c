@@ -6,6 +6,7 @@
 #include "api/open.h"
 #include "swarm/inside.h"
 #include "swarm/truth.h"
+#include "core/consumer_inside.h"
 
 typedef struct later_done {
   slp_user *user;

@@ -4,7 +4,8 @@ The rule: a file includes only its own room and rooms of lower rank; rooms of on
 include each other. Only in host/: curl, threads; only there and in program/: libuv, clocks, processes. OpenSSL only in
 codec/digest.c and es256.c, printing only in cli/. Files of a room never call each other in a circle. In core/, lease/,
 guest/, admin/ and sandbox/ a file calls downwards by the floors that a header of the room draws. In the first three a
-file looks into its own parts of the objects only. A life is a table of states of base/states.h. With --objects the
+file sees no header with functions of a higher floor, and looks into its own parts of the objects only. A file includes
+the headers whose names it uses, and no others. A life is a table of states of base/states.h. With --objects the
 compiled core and aws objects are read too: what a macro or a header of another hides from the text, the symbol table
 shows; and every file of test/unit and test/story is in a program.
 """
@@ -80,10 +81,18 @@ WORLD_SYMBOLS = re.compile(
     r"pthread_create|fork|execve|system|SSL_\w+|RAND_\w+|EVP_\w+|HMAC|malloc|calloc|realloc|free)$")
 WORLD_FREE_ROOMS = ("core", "aws", "source", "lease", "admin", "guest")
 LINES_MAX, COLUMNS_MAX = 900, 110
-# room, the header that draws its floors and has its objects
+# room, the header that draws its floors
 DRAWINGS = {"core": "core.h", "lease": "fleet_inside.h", "guest": "guest.h", "admin": "command_inside.h",
             "sandbox": "model.h"}
-OWN_PARTS = ("core", "lease", "guest")  # here a file looks into its own parts of the objects only
+# Here a file looks into its own parts of the objects only, and sees no higher floor: the headers with the objects of the
+# room, which include the headers of all their parts.
+OBJECTS = {
+    "core": ["engine_inside.h", "consumer_inside.h", "shard_inside.h"],
+    "lease": ["fleet_inside.h"],
+    "guest": ["guest.h"],
+}
+HEADERS_MAX = 9  # of its own room, that a header includes which has no objects
+FOR_ALL = "base/base.h"  # what every file may use need not be included by each
 
 
 @functools.cache
@@ -231,16 +240,102 @@ def check_floors(files, drawing):
     return found
 
 
-def check_parts(files, drawing, others):
-    """A part, a struct that lies in an object of the drawing's header, is seen whole by the file of the header that
+def declared(text):
+    """The names that a header declares, each with whether it is there whole: a struct may be announced only."""
+    code = re.sub(r'extern ""\s*\{', "", strip_c(text).replace("\\\n", " "))
+    names = dict.fromkeys(re.findall(r"^\s*#\s*define\s+(\w+)", code, re.M), True)
+    code = re.sub(r"^\s*#.*$", "", code, flags=re.M)
+    for body in re.findall(r"\benum\b\s*\w*\s*\{([^}]*)\}", code):
+        names.update(dict.fromkeys(re.findall(r"(?:^|,)\s*(\w+)", re.sub(r"\([^()]*\)", "", body)), True))
+    names.update(dict.fromkeys(re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", code), True))
+    while "{" in code:
+        shorter = re.sub(r"\{[^{}]*\}", " @ ", code)
+        if shorter == code:
+            break
+        code = shorter
+    code = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|\bSLP_PRINTF\([^)]*\)|\bSLP_UNUSED\b", "", code)
+    for line in re.sub(r"\)\s*@", ");", code).split(";"):
+        line = " ".join(line.split())
+        if re.fullmatch(r"typedef (struct|union) \w+ \w+", line):
+            for word in line.split()[-2:]:
+                names.setdefault(word, False)
+        elif "(" in line:
+            match = re.search(r"^typedef [^(]*\( ?\* ?(\w+) ?\)", line) or re.search(r"(\w+) ?\(", line)
+            names.update({match[1]: True} if match else {})
+        elif line.startswith(("typedef", "extern")):
+            names.update(dict.fromkeys(re.findall(r"(\w+)(?: ?\[[^\]]*\])*(?:,|$)", line), True))
+    return {name: whole for name, whole in names.items() if re.match(r"(slp|sloop)_", name, re.I) and not name.endswith("_H")}
+
+
+def used(text):
+    code = re.sub(r"^\s*#\s*(include|undef)\b.*$|^typedef (struct|union) \w+ \w+;", "", strip_c(text), flags=re.M)
+    code = re.sub(r"\b(struct|union|enum)\s+\w+(?!\w|\s*\{)", "", code)
+    return set(re.findall(r"(?<![\w.>])(?:slp|sloop|SLP|SLOOP)_\w+", code))
+
+
+def included(text):
+    return [name for name in re.findall(r'^\s*#\s*include\s*["<]([^">]+)[">]', text, re.M)]
+
+
+def check_includes(files):
+    """files: room/name -> text, with the public headers as they are included. What a file uses it includes itself,
+    as far as one header only declares it, and it includes nothing else but its own header and objects to look into."""
+    names = {name: declared(text) for name, text in files.items() if name.endswith(".h")}
+    homes = collections.defaultdict(list)
+    for header, declares in names.items():
+        for name in declares:
+            homes[name].append(header)
+    for word in set().union(*map(used, files.values())):
+        if word.startswith("SLOOP_E") and word not in homes:  # made of the list of errors
+            homes[word].append("sloop.h")
+    found = []
+    for name, text in files.items():
+        if "/" not in name:
+            continue
+        has, uses = set(included(text)), used(text)
+        own = set(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M)) | set(names.get(name, ())) | set(re.findall(r"^struct (\w+);", text, re.M))
+        for word in sorted(uses - own):
+            if len(homes.get(word, ())) == 1 and homes[word][0] not in (name, FOR_ALL, *has):
+                found.append(f"{name} uses {word} and does not include {homes[word][0]}")
+        for header in sorted(has & set(names)):
+            objects = any(whole and len(homes[word]) > 1 for word, whole in names[header].items())
+            if not (any(header in homes.get(word, ()) for word in uses) or objects or header == name[:-1] + "h" or header == FOR_ALL):
+                found.append(f"{name} includes {header} and uses no name of it")
+        room = [header for header in has if header.split("/")[0] == name.split("/")[0]]
+        if name.endswith(".h") and len(room) > HEADERS_MAX and name.split("/")[1] not in OBJECTS.get(name.split("/")[0], ()):
+            found.append(f"{name} includes {len(room)} headers of its room, at most {HEADERS_MAX}")
+    return found
+
+
+def check_sight(files, drawing):
+    """No file sees, through all that it includes, a header that declares a function of a higher floor."""
+    floors = floors_of(drawing, files)
+    home = {function: name for name, text in files.items() if name.endswith(".c")
+            for function in re.findall(r"^(?!static)[a-z][\w \*]*?\b(slp_\w+)\([^;{]*\)\s*\{", strip_c(text), re.M)}
+    highest = {name: max([(max(floors[home[word]]), word) for word in declared(text) if floors.get(home.get(word))],
+                         default=(0, "")) for name, text in files.items() if name.endswith(".h")}
+    found = []
+    for name in files:
+        seen, todo = set(), [name]
+        while todo:
+            new = {header.split("/")[-1] for header in included(files[todo.pop()])} & set(files) - seen
+            seen |= new
+            todo += new
+        found += [f"{name} (floor {max(floors[name])}) sees {header}, with {highest[header][1]} of floor {highest[header][0]}"
+                  for header in sorted(seen) if floors.get(name) and highest[header][0] > max(floors[name])]
+    return found
+
+
+def check_parts(files, objects, others):
+    """A part, a struct that lies in an object of these headers, is seen whole by the file of the header that
     declares it, and by those that this header's first comment names in brackets. Options and figures are everybody's.
     What points to an object is known by its declaration in the file, and by its name in other objects."""
     declares = {kind: name for name, text in files.items() if name.endswith(".h")
                 for kind in re.findall(r"^\} (slp_\w+);", strip_c(text), re.M)}
     found = []
-    for thing, body in re.findall(r"^struct slp_(\w+) \{\n(.*?)^\}", strip_c(drawing), re.M | re.S):
+    for thing, body in re.findall(r"^struct slp_(\w+) \{\n(.*?)^\}", strip_c(objects), re.M | re.S):
         for kind, member in re.findall(r"^  (slp_\w+) (\w+);", body, re.M):
-            header = declares.get(kind, "")
+            header = declares.get(kind, "").replace("_part.h", ".h")
             if header[:-1] + "c" not in files or kind.endswith(("_opts", "_stats")):
                 continue
             named = re.findall(r"\(((?:\w+\.c(?:, )?)+)\)", files[header].split("*/")[0])
@@ -316,9 +411,12 @@ def read_tree(src):
 def check_calls(rooms, room, drawing):
     files = rooms[room]
     others = {f"{other}/{name}": text for other in rooms if other != room for name, text in rooms[other].items()}
-    parts = check_parts(files, files[drawing], others) if room in OWN_PARTS else []
-    return [f"{room}/{finding}" for finding in check_floors(files, files[drawing])] + [
-        f"in {room}/ or above it, {finding}" for finding in parts]
+    found = [f"{room}/{finding}" for finding in check_floors(files, files[drawing])]
+    if room in OBJECTS:
+        found += [f"{room}/{finding}" for finding in check_sight(files, files[drawing])]
+        found += [f"in {room}/ or above it, {finding}"
+                  for finding in check_parts(files, "".join(files[name] for name in OBJECTS[room]), others)]
+    return found
 
 
 def undefined_symbols(archive):
@@ -403,6 +501,12 @@ def self_test():
     up = {**down, "c.c": "int slp_c(void) { slp_a(); }\n"}
     fine = {**down, **parts, "c.c": "int slp_c(slp_all *a) { a->one.x = a->two.x; }\n"}
     into = {**down, **parts, "a.c": "void slp_a(slp_all *x, slp_b *y) { x->one.x = x->two.x + y->one.x; }\n"}
+    apart = {**into, "b.h": "/* b.h - ours (c.c) */\nvoid slp_b(void);\n", "b_part.h": parts["b.h"]}
+    words = {"a/a.h": "typedef struct slp_a slp_a;\ntypedef enum { SLP_ON = 1, SLP_OFF } slp_on;\n#define SLP_SIZE 3\n"
+                      "int slp_do(slp_a *a) __attribute__((const));\ntypedef int (*slp_fn)(int x);\nextern const int slp_list[2];\n",
+             "a/a_inside.h": "struct slp_a {\n  int x;\n};\nstatic inline int slp_get(slp_a *a) { return slp_do(a); }\n"}
+    sight = {"a.c": '#include "r/a.h"\nvoid slp_a(void) { slp_b(); }', "b.c": '#include "r/b.h"\nvoid slp_b(void) {\n}',
+             "a.h": '#include "r/b.h"\nvoid slp_a(void);', "b.h": "void slp_b(void);"}
     inline = {**down, "c.h": "void slp_a(void);\nstatic inline void slp_d(void) { slp_a(); }\n"}
     life = {"a/x.h": "typedef enum x_state { X_ONE, /* X_NOT */ X_TWO, X_STATES } x_state;\n",
             "a/x.c": "static const slp_set allowed[] = {\n    [X_ONE] = SLP_BIT(X_TWO),\n    [X_TWO] = 0,\n};\n"
@@ -436,7 +540,23 @@ def self_test():
             ("own parts", check_parts(fine, drawing, {}), []),
             ("a part seen from another room", check_parts({**down, **parts}, drawing, {"up/c.c": "f(slp_all *a) { a->one.x = 1; }"}),
              ["up/c.c:1 looks into one, which is b.h's"]),
-            ("another's part", check_parts(into, drawing, {}), ["a.c:1 looks into one, which is b.h's"])]:
+            ("another's part", check_parts(into, drawing, {}), ["a.c:1 looks into one, which is b.h's"]),
+            ("a part without functions", check_parts(apart, drawing, {}), ["a.c:1 looks into one, which is b.h's"]),
+            ("names", sorted(declared(words["a/a.h"]).items()),
+             [("SLP_OFF", True), ("SLP_ON", True), ("SLP_SIZE", True), ("slp_a", False), ("slp_do", True), ("slp_fn", True),
+              ("slp_list", True), ("slp_on", True)]),
+            ("includes", check_includes({**words, "a/c.c": '#include "a/a.h"\n#include "a/a_inside.h"\nint x = SLP_ON; // slp_get\n',
+                                         "a/a_inside.h": '#include "a/a.h"\n' + words["a/a_inside.h"]}), []),
+            ("a header that is missing", check_includes({**words, "a/c.c": "int x = SLP_ON;\n"})[1:],
+             ["a/c.c uses SLP_ON and does not include a/a.h"]),
+            ("a header for nothing", check_includes({**words, "a/a_inside.h": "", "a/c.c": '#include "a/a.h"\n'}),
+             ["a/c.c includes a/a.h and uses no name of it"]),
+            ("too many headers", check_includes({f"a/{i}.h": f"int slp_{i}(void);" for i in range(10)} | {
+                "a/x.h": "".join(f'#include "a/{i}.h"\n' for i in range(10)) + " ".join(f"slp_{i}" for i in range(10))}),
+             ["a/x.h includes 10 headers of its room, at most 9"]),
+            ("sees its own floor and lower ones", check_sight(sight, drawing), []),
+            ("sees a higher floor", check_sight({**sight, "b.h": '#include "r/a.h"\nvoid slp_b(void);'}, drawing),
+             ["b.c (floor 0) sees a.h, with slp_a of floor 1"])]:
         if got != wanted:
             wrong.append(what)
             print(f"FAIL self-test: {what}: {got}")
@@ -454,13 +574,17 @@ def main():
     bad = report("the checker finds what it must and nothing else", self_test())
     bad |= report("rooms, world and banned functions", check_tree(os.path.join(ROOT, "src")))
     rooms = read_tree(os.path.join(ROOT, "src"))
-    bad |= report("every table of states is one of base/states.h", check_states(
-        {f"{room}/{name}": text for room in rooms for name, text in rooms[room].items()}))
+    texts = {f"{room}/{name}": text for room, files in rooms.items() for name, text in files.items()}
+    bad |= report("every table of states is one of base/states.h", check_states(texts))
     bad |= report("no two rooms have a file of the same name", check_names(rooms))
     bad |= report("no files of a room call each other in a circle",
                   [f"{room}/: {', '.join(circle)}" for room, files in rooms.items() for circle in circles(files)])
+    for name in PUBLIC_HEADERS:
+        with open(os.path.join(ROOT, "include", name), encoding="utf-8") as file:
+            texts[name] = file.read()
+    bad |= report("a file includes the headers whose names it uses, and no others", check_includes(texts))
     for room, drawing in DRAWINGS.items():
-        own = ", and look into their own parts only" if room in OWN_PARTS else ""
+        own = ", see no higher floor, and look into their own parts only" if room in OBJECTS else ""
         bad |= report(f"files of {room}/ call downwards, as {drawing} draws it{own}",
                       check_calls(rooms, room, drawing))
     if "--objects" in sys.argv:

@@ -1,5 +1,6 @@
 /* The reader of an aggregate's message by itself: tokens, and what is no message. */
 #include "codec/kpl_message.h"
+#include "base/base.h"
 
 #include "check.h"
 

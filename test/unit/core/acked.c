@@ -1,6 +1,21 @@
 /* acked.c - the low mark against a model that remembers every record, over pages that are acknowledged
  * in any order and dropped in the middle of it. */
 #include "core/core.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "codec/page.h"
+#include "core/budget.h"
+#include "core/consumer_inside.h"
+#include "core/desc.h"
+#include "core/engine_inside.h"
+#include "core/mark.h"
+#include "core/pages.h"
+#include "core/queue.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
+#include "sloop.h"
 #include "check.h"
 #include "rnd.h"
 

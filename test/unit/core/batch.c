@@ -1,6 +1,21 @@
 /* batch.c, queue.c and deliver.c against a model that remembers every record: batches over pages and shards are
  * acknowledged in part, whole or record by record, given back, taken off the shard they are of, and buried. */
 #include "core/consumer.h"
+#include "core/batch.h"
+#include "core/batch_part.h"
+#include "core/budget.h"
+#include "core/consumer_inside.h"
+#include "core/desc.h"
+#include "core/engine_inside.h"
+#include "core/merge.h"
+#include "core/order.h"
+#include "core/order_part.h"
+#include "core/queue.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/report.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
 
 #include "aws_fake_host.h"
 #include "rnd.h"

@@ -1,6 +1,7 @@
 /* delay.c - what is learned from delays, against drawn ones: how many records come after later ones were let
  * out, and how long all of them wait for that. */
 #include "core/delay.h"
+#include "base/base.h"
 #include "check.h"
 
 #include <math.h>

@@ -2,6 +2,15 @@
  * shard is read at all (lineage.h). */
 #include "base/states.h"
 #include "core/core.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/life.h"
+#include "core/lineage.h"
+#include "core/lineage_part.h"
+#include "core/reading.h"
+#include "core/reading_part.h"
+#include "core/shard_inside.h"
+#include "host/host.h"
 
 #include "moves.h"
 

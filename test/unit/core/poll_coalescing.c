@@ -1,5 +1,6 @@
 /* poll_coalescing.c - polls go out together where their spans of time allow it, and never outside of those. */
 #include "core/poll_coalescing.h"
+#include "base/base.h"
 #include "check.h"
 
 TEST(one_goes_with_another_when_its_span_allows_that_and_with_the_first) {

@@ -1,5 +1,10 @@
 /* core/report.c: whatever is told, by whichever callback and of whatever origin, it moves no terminal. */
 #include "core/core.h"
+#include "base/fail.h"
+#include "core/consumer_inside.h"
+#include "core/engine_inside.h"
+#include "core/report.h"
+#include "sloop.h"
 
 #include "aws_fake_host.h"
 

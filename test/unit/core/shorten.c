@@ -1,6 +1,21 @@
 /* shorten.c - a shard that forgets the end of what it fetched, against the records it was made of: which stay,
  * where reading goes on, how far the order may go meanwhile, and what the budget says. */
 #include "core/core.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "codec/page.h"
+#include "core/budget.h"
+#include "core/consumer_inside.h"
+#include "core/desc.h"
+#include "core/engine_inside.h"
+#include "core/mark.h"
+#include "core/merge.h"
+#include "core/pages.h"
+#include "core/queue.h"
+#include "core/shard_inside.h"
+#include "sloop.h"
 #include "check.h"
 
 enum { PAGES = 2, EACH = 12, DATA = 1000 };

@@ -1,6 +1,9 @@
 /* start.c - goals: what makes no sense is named, what is kept is a copy. Who is read from where is told
  * by the scenes of starts, tokens and moves. */
 #include "core/start.h"
+#include "core/consumer_inside.h"
+#include "core/shard_inside.h"
+#include "core/standing.h"
 #include "check.h"
 
 static void refused(sloop_position_t to, const char *why_begins) {

@@ -1,5 +1,6 @@
 /* svctime.c - the service's clock is bracketed by the Date headers, against a known truth. */
 #include "core/svctime.h"
+#include "base/base.h"
 #include "check.h"
 
 #define S 1000000u

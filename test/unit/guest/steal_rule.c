@@ -1,6 +1,7 @@
 /* Stealing, on every small fleet: what one worker takes, whatever the dice say. */
 #include "base/mem.h"
 #include "guest/guest_rules.h"
+#include "lease/lease_rules.h"
 
 #include "check.h"
 

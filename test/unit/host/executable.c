@@ -1,5 +1,6 @@
 /* executable.c - what keeps a program from being started; the shell is the second opinion on what starts. */
 #include "host/executable.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "lease/fleet_inside.h"
 
 #include "core/desc.h"
+#include "lease/lease.h"
 
 #include "moves.h"
 
