@@ -21,7 +21,8 @@ typedef struct slp_ready_shards {
 } slp_ready_shards;
 /* counts the shard if slp_ready_is_stuck() returns 1 for it */
 void slp_ready_count(slp_ready_shards *all, const sloop_shard_stats_t *shard, uint32_t unready_ms);
-/* Counts a shard that this worker does not own, because the service has refused its position. */
+/* Counts a shard that this worker does not own and whose position the service refused ago_ms ago, if
+ * slp_ready_is_refused() returns 1 for it. */
 void slp_ready_count_refused(slp_ready_shards *all, const char *shard, uint64_t ago_ms, uint32_t unready_ms);
 /* Appends all reasons, separated by "; ", the one that has lasted for the longest time first. */
 int slp_ready_put(const slp_ready_shards *all, slp_buf *b);

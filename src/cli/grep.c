@@ -59,7 +59,7 @@ static const char *name_of(which to) { return to == WANTED ? "--grep" : "--grepv
 /* Bytes from the most common to the least common in logs and JSON. All other bytes are rarer. */
 static const char common[] = " eatoinsrl\"d:,0c1u2mph3456f789-g._b/TyvwZ{}SAECkIDR=NPOL";
 
-/* Returns the index of the rarest byte of the text. */
+/* Returns the index of that byte of the literal which is least common in logs and JSON. */
 static size_t find_rarest(const char *literal) {
   size_t best = 0, best_rank = 0;
   for (size_t i = 0; literal[i]; i++) {

@@ -21,7 +21,7 @@ typedef struct slp_perl_opts {
   uint8_t literal; /* 1: the expression is a plain text in which no character is special */
   /* 1: match bytes, not characters. Right only if all parts that match beyond ASCII are literal text */
   uint8_t bytes;
-  size_t steps; /* SLP_PERL_FINITE: the most steps that one way through the expression takes */
+  size_t steps; /* SLP_PERL_FINITE: how many steps (regex.h) the expression has; a match takes no more */
 } slp_perl_opts;
 
 typedef struct slp_perl slp_perl;

@@ -124,8 +124,9 @@ static int unescape(slp_json *j) {
   return 0;
 }
 
-/* Continues to read the string at long_from, long_to. Returns 0: the string is complete and j->text is set;
- * SLP_MORE: the string is paused; or an error. */
+/* Continues to read a string whose part up to j->at is already unescaped, at long_from to long_to. Returns 0:
+ * the string is complete and j->text is set; SLP_MORE: j->pause_at is reached inside the string; or an
+ * error. */
 static int string_on(slp_json *j) {
   for (;;) {
     if (j->at >= j->pause_at && j->at < j->n) return SLP_MORE;

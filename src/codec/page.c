@@ -90,9 +90,9 @@ struct slp_page_reader {
   uint32_t skip_depth; /* above 0: inside a value that is skipped */
   slp_rec rec;         /* the record that is being read */
   size_t data_used;    /* characters of a base64 Data decoded so far */
-  size_t data_back;    /* base64 groups of that Data that must still be encoded again */
+  size_t data_back;    /* with data_undo: how many base64 groups must still be encoded again */
   uint8_t data_on;     /* 1: a Data is being decoded, or encoded again */
-  uint8_t data_undo;   /* 1: that Data is no base64, and is being encoded again */
+  uint8_t data_undo;   /* 1: the Data proved to be no base64, so what was decoded is encoded again */
   slp_shard_desc child;
   uint8_t parents_n;
   slp_json json;

@@ -124,8 +124,8 @@ static slp_shard *next_in_turn(slp_engine *e) {
 /* A shard keeps the permission to exceed the budget for at least TURN_US. Only the shard that the merge waits
  * for may take it away earlier. */
 #define TURN_US 1000000u
-/* Every TURN_EVERY_US a shard that is set aside may exceed the budget, even if the shard that the merge waits
- * for lacks bytes. */
+/* Every TURN_EVERY_US a shard that is set aside (order.h) may exceed the budget, even if the budget has no
+ * bytes left for the shard that the merge waits for. */
 #define TURN_EVERY_US 10000000u
 
 /* Returns 1 if the time us has been reached. Otherwise makes the pump run at that time, and returns 0. */

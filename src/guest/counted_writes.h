@@ -10,7 +10,8 @@
 
 /* the member `outcome` of slp_strategy */
 slp_outcome slp_counted_outcome(const slp_operation *i, int there, const slp_parsed_row *parsed);
-/* The next three functions are for the member `sign` of slp_strategy. slp_counted_sign: for rows with a
+/* The next three functions read the sign of life (lease/silence.h) of a lease's owner from its row, for the
+ * member `sign` of slp_strategy. slp_counted_sign: for rows with a
  * counter. slp_counted_sign_of_tick: for rows with a number that begins again with each owner.
  * slp_counted_sign_of_time: for rows with a time at which the lease runs out. */
 slp_sign slp_counted_sign(const slp_lease_row *row, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);

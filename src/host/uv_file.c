@@ -23,7 +23,7 @@ typedef struct read_pipe {
   char *path;        /* the path at which the pipe was opened first */
   struct statx what; /* identifies the pipe; a later FIFO may have its number, but not its time of birth */
   slp_buf text;      /* the bytes that were read from the pipe so far */
-  slp_list waiting;  /* job.wait of jobs that began while the pipe was being read */
+  slp_list waiting;  /* links job.wait of further reads of this pipe, which share its text */
   uint8_t done;      /* 1: `text` is complete */
 } read_pipe;
 

@@ -701,8 +701,9 @@ static size_t conns_open(const slp_uv_listener *li) {
 }
 
 /* Closes connections to make room for a new one, so that a peer that opens many and sends nothing shuts
- * nobody out. libuv accepts all connections that wait in the kernel before it reads from any. So more than
- * conns_max are allowed while all of them have sent something. */
+ * nobody out. From conns_max on, connections that have sent nothing are closed. Those that have sent
+ * something stay until there are BURST * conns_max, because libuv accepts all connections that wait in the
+ * kernel before it reads from any. */
 static void make_room(slp_uv_listener *li) {
   size_t max = li->l->conns_max, n = max ? conns_open(li) : 0;
   for (; max && n >= max; n--) {

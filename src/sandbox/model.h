@@ -198,7 +198,7 @@ typedef struct slp_fault {
   slp_list link;
   uint64_t left;           /* how many more calls the line applies to; UINT64_MAX: all */
   char *operation, *shard; /* owned; NULL: any operation, any shard */
-  char *table;             /* owned: the line's third word, as a table's name; NULL: any table */
+  char *table;             /* owned: the table that the line of the fault script names; NULL: any table */
   slp_fault_action action;
   char *argument; /* owned, with a NUL; may be NULL */
   size_t argument_n;
