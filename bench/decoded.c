@@ -8,7 +8,7 @@
 
 #include "cli/decode.h"
 #include "cli/schemas.h"
-#include "host/local.h"
+#include "program/local.h"
 
 typedef struct job {
   slp_decode_chain chain;
