@@ -327,7 +327,7 @@ def damaged_and_parked(box, leases):
         fleet.wait_all(lambda: {damaged: truth[damaged]}, 20)
         expect(not any(line.shard == parked for line in fleet.read()), "a parked shard is read")
         text = operator.ask(f"explain {parked}")["text"]
-        expect(text.startswith(f"{parked} is parked: nobody reads it"), text)
+        expect(text.startswith(f"{parked} is parked: no worker reads it"), text)
         text = operator.ask(f"release {parked}")["text"]
         expect(re.fullmatch(parked + r": released(, taken from w\d\.\w+)?, no longer parked; its position stays "
                             r"oldest\n", text), text)
