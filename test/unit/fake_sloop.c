@@ -62,6 +62,7 @@ struct sloop_s {
   int error, fatal;
   sloop_admin_t admin;
   int out, started, stopping, closing, closed, told_loss, told_stop, told_tip;
+  int asked; /* requests about leases that are not answered yet */
   uint64_t stop_at;
   sloop_cb stop_cb, close_cb;
   void *stop_arg, *close_arg;
@@ -160,8 +161,9 @@ static void on_turn(uv_timer_t *timer);
 /* Never 0: libuv 1.44 runs a timer of 0 ms again in the same round, and nothing else gets a turn. */
 static void wake(sloop_t *s, uint64_t ms) { uv_timer_start(&s->timer, on_turn, ms ? ms : 1, 0); }
 
-static void free_if_unused(sloop_t *s) { /* batches outlive the consumer and point to it */
-  if (!s->closed || s->out) return;
+static void free_if_unused(
+    sloop_t *s) { /* batches and timers of requests outlive the consumer and point to it */
+  if (!s->closed || s->out || s->asked) return;
   if (s->log >= 0) close(s->log);
   free(s->stream);
   free(s);
@@ -609,6 +611,11 @@ static void give_answer(admin *a) {
 static void on_admin(uv_timer_t *timer) {
   admin *a = timer->data;
   uv_close((uv_handle_t *)timer, forget_admin);
+  a->h->s->asked--;
+  if (a->h->s->closed) {
+    free_if_unused(a->h->s);
+    return;
+  }
   if (a->h->s->errors_left && (!a->leases_cb || !getenv("FAKE_ERROR_OF_TEXT"))) {
     sloop_error_t e = {.code = a->h->s->error,
                        .fatal = 1,
@@ -636,6 +643,7 @@ static admin *begin_admin(sloop_admin_t *h, void *arg) {
   sloop_t *s = h->s;
   a->h = h;
   a->arg = arg;
+  s->asked++;
   uv_timer_init(s->timer.loop, &a->timer);
   a->timer.data = a;
   uv_timer_start(&a->timer, on_admin, 1, 0);
