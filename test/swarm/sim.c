@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mutant.h"
 #include "swarm/inside.h"
 
 /* 2027-01-15T08:00:00Z: some plain moment, far from every boundary a date could trip over. */
