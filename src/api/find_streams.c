@@ -17,6 +17,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/repeat.h"
+#include "base/states.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "host/host.h"
@@ -66,13 +67,12 @@ struct slp_find {
 };
 
 static void move(slp_find *f, find_state to) {
-  static const uint8_t allowed[3][3] = {
-      [WAITING] = {1, 1, 1},
-      [SENT] = {1, 0, 1},
-      [OVER] = {0, 0, 1},
+  static const slp_set allowed[] = {
+      [WAITING] = SLP_BIT(WAITING) | SLP_BIT(SENT) | SLP_BIT(OVER),
+      [SENT] = SLP_BIT(WAITING) | SLP_BIT(OVER),
+      [OVER] = SLP_BIT(OVER),
   };
-  SLP_CHECK(allowed[f->state][to]);
-  f->state = to;
+  SLP_MOVE(allowed, f->state, to);
 }
 
 static void go_on(slp_find *f) {

@@ -389,6 +389,9 @@ def check_states(files):
         for match in re.finditer(r"SLP_CHECK\([^;\n]*\[[^;\n]*\][^;\n]*(?:SLP_BIT|<<|>>)", text):
             number = text[:match.start()].count("\n") + 1
             found.append(f"src/{path}:{number}: a move is checked by SLP_MOVE of base/states.h")
+        for match in re.finditer(r"SLP_CHECK\(\w+\[[^;\n]*\]\[", text):  # a table of states by states
+            number = text[:match.start()].count("\n") + 1
+            found.append(f"src/{path}:{number}: a move is checked by SLP_MOVE of base/states.h")
     for home, member in paths:  # a member of a member is told from others in all files, another one in its own
         for path, text in code.items() if "." in member else [(home, code[home])]:
             for match in re.finditer(rf"->{re.escape(member)} = ", text):
@@ -524,6 +527,8 @@ def self_test():
              [f"src/a/x.c:1: {bit}", f"src/a/x.c:2: {bit}"]),
             ("a table of its own", check_states(other), [f"src/a/x.c:1: ok: {table}",
                                                          "src/a/x.c:2: a move is checked by SLP_MOVE of base/states.h"]),
+            ("a table of states by states", check_states({"a/x.c": "void f(x *d, int to) {\n  SLP_CHECK(allowed[d->state][to]);\n}\n"}),
+             ["src/a/x.c:2: a move is checked by SLP_MOVE of base/states.h"]),
             ("a table that nothing moves by", check_states({**life, "a/x.c": life["a/x.c"].split("static void")[0]}),
              [f"src/a/x.c:1: allowed: {table}"]),
             ("a state without a row", check_states({**life, "a/x.c": life["a/x.c"].replace("    [X_TWO] = 0,\n", "")}),
