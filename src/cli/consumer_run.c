@@ -1,6 +1,7 @@
 /* consumer_run.c - runs a sloop_t for a command, and turns its errors and events into lines for people. */
 #include "cli/consumer_run.h"
 
+#include "base/fail.h"
 #include "cli/app.h"
 #include "cli/args.h"
 #include "cli/exit.h"
@@ -86,6 +87,15 @@ void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
   /* no advice is added if the library's own message already contains some */
   if (hint && !strstr(message, "set ") && !strstr(message, "check ") && !strstr(message, "Start again"))
     snprintf(line + at, n - (size_t)at, "; %s", hint);
+}
+
+sloop_error_t slp_error_of_fail(const slp_fail *f) {
+  return (sloop_error_t){.code = f->code,
+                         .http_status = f->http_status,
+                         .aws_code = f->aws_code,
+                         .request_id = f->request_id,
+                         .shard = "",
+                         .message = f->message};
 }
 
 int slp_cli_consumer_answered(slp_cli_consumer *c) {

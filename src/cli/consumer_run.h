@@ -4,6 +4,7 @@
 #ifndef SLP_CLI_CONSUMER_RUN_H
 #define SLP_CLI_CONSUMER_RUN_H
 
+#include "base/fail.h"
 #include "cli/app.h"
 #include "cli/trouble_lines.h"
 
@@ -109,6 +110,9 @@ uint64_t slp_cli_consumer_unwritten_us(slp_cli_consumer *c, int *ret_passes);
  * of the question was given. The line begins with the stream's name if the command has several streams. */
 void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
                                  char *line, size_t n);
+/* Returns the failure of one of the command's own calls as an error, as callbacks of the library get it. The
+ * texts of the error live as long as `f`. */
+sloop_error_t slp_error_of_fail(const slp_fail *f);
 /* Writes an error as one line: what happened, the codes, and what to do about it. */
 void slp_error_line(const sloop_error_t *e, char *line, size_t n);
 /* Writes a loss of records as one line, with the bounds of the loss as far as they are known. n must be at

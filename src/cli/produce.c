@@ -384,11 +384,7 @@ static void put_all_again(produce *p, slp_put_call *c, uint32_t together) {
 }
 
 static void error_line(produce *p, const slp_fail *f, char *line, size_t n) {
-  sloop_error_t e = {.code = f->code,
-                     .http_status = f->http_status,
-                     .aws_code = f->aws_code,
-                     .shard = "",
-                     .message = f->message};
+  sloop_error_t e = slp_error_of_fail(f);
   if (f->class == SLP_ACCESS)
     snprintf(line, n, "%s (%s); -P needs the right kinesis:PutRecords on this stream", f->message,
              sloop_err_name(f->code));
@@ -401,11 +397,7 @@ static void error_line(produce *p, const slp_fail *f, char *line, size_t n) {
 /* Returns 1 if the call may be repeated. Before the first answer only what is likely to pass is waited for:
  * a wrong name or address must end the command at once. */
 static int passes(produce *p, const slp_fail *f) {
-  sloop_error_t e = {.code = f->code,
-                     .http_status = f->http_status,
-                     .aws_code = f->aws_code,
-                     .shard = "",
-                     .message = f->message};
+  sloop_error_t e = slp_error_of_fail(f);
   int keys_may_come = f->class == SLP_AUTH && (f->http_status == 429 || f->http_status >= 500);
   if (slp_class_lasts(f->class) && !keys_may_come) return 0;
   if (f->class == SLP_EXPIRED || f->class == SLP_TRIMMED || f->class == SLP_NOMEM) return 0;

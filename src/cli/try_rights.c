@@ -161,11 +161,7 @@ static void on_tried(slp_rights *rights, const slp_fail *f, void *arg) {
   (void)rights;
   if (f->class != SLP_FINE) {
     char line[SLP_TOLD_LINE];
-    sloop_error_t e = {.code = f->code,
-                       .http_status = f->http_status,
-                       .aws_code = f->aws_code,
-                       .shard = "",
-                       .message = f->message};
+    sloop_error_t e = slp_error_of_fail(f);
     slp_cli_consumer_error_line(&t->consumer, f->code, &e, line, sizeof line);
     fail(t, line);
     return;
