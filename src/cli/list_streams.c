@@ -12,6 +12,7 @@
 #include "cli/consumer_run.h"
 #include "cli/exit.h"
 #include "cli/nearest.h"
+#include "cli/options.h"
 #include "cli/people_lines.h"
 #include "cli/trouble_lines.h"
 #include "codec/date.h"
@@ -38,7 +39,6 @@ typedef struct streams {
   uint64_t begun_us;
   const char *missing; /* the name for which others are suggested; NULL: -L */
   uint64_t limit_us;   /* 0: none */
-  int over;            /* 1: on_done was called */
 } streams;
 
 static const char *or_dash(const char *z) { return *z ? z : "-"; }
@@ -135,11 +135,7 @@ static int report(streams *l, const slp_fail *f, const char *what) {
       slp_say("%s are not listed: the endpoint does not serve them (%s)", what, or_dash(f->aws_code));
     return 0;
   }
-  sloop_error_t e = {.code = f->code,
-                     .http_status = f->http_status,
-                     .aws_code = f->aws_code,
-                     .shard = "",
-                     .message = f->message};
+  sloop_error_t e = slp_error_of_fail(f);
   slp_error_line(&e, line, sizeof line); /* retry_in_ms 0: without advice, which would be about reading */
   slp_say("%s are not listed: %s", what, line);
   return 1;
@@ -157,7 +153,6 @@ static void show_table(streams *l) {
 static void on_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg) {
   streams *l = arg;
   (void)f;
-  l->over = 1;
   int kinesis = report(l, &fails[SLP_FIND_KINESIS], "streams of Kinesis"),
       tables = report(l, &fails[SLP_FIND_TABLES], "tables with a stream");
   int none = fails[SLP_FIND_KINESIS].class != SLP_FINE && fails[SLP_FIND_TABLES].class != SLP_FINE;
@@ -172,9 +167,12 @@ static void on_names(slp_find *f, const char *const *names, size_t n, void *arg)
   streams *l = arg;
   slp_nearest like;
   char text[480];
+  /* the modes that can't use the stream of a table */
+  int only_kinesis = (l->app.args->mode & (SLP_MODE_PRODUCE | SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)) != 0;
   (void)f;
   slp_nearest_begin(&like, slp_str_of(l->missing));
-  for (size_t i = 0; i < n; i++) slp_nearest_offer(&like, names[i]);
+  for (size_t i = 0; i < n; i++)
+    if (!only_kinesis || strncmp(names[i], "dynamodb:", 9) != 0) slp_nearest_offer(&like, names[i]);
   slp_nearest_text(&like, "", text, sizeof text);
   if (like.n) slp_say("%s", text + strlen("; "));
 }
@@ -189,9 +187,25 @@ static void on_suggested(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], v
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 static void on_written(slp_app *app) { leave_if_done(app->user); }
 
-static void on_stop(slp_app *app) {
+/* Ends the listing before its end: shows the streams that were described, and says that they are not all. */
+static void end_early(streams *l, const char *why) {
+  char line[160];
+  if (!l->app.args->json && l->n) show_table(l);
+  snprintf(line, sizeof line, "%s; shown: %zu", why, l->n);
+  fail(l, line);
+}
+
+static void on_interrupt(slp_app *app) {
   streams *l = app->user;
-  if (app->interrupted && !l->over) app->exit_code = SLP_EXIT_FAILED;
+  if (l->consumer.stopping || l->missing)
+    stop(l);
+  else
+    end_early(l, "interrupted before all streams were listed");
+  leave_if_done(l);
+}
+
+static void on_out_failed(slp_app *app) {
+  streams *l = app->user;
   stop(l);
   leave_if_done(l);
 }
@@ -213,7 +227,7 @@ static void on_tick(slp_app *app) {
   }
   snprintf(line, sizeof line, "the streams were not all listed in %llu s",
            (unsigned long long)(l->limit_us / 1000000u));
-  fail(l, line);
+  end_early(l, line);
 }
 
 static void begin(streams *l, const slp_find_calls *calls) {
@@ -238,7 +252,8 @@ static void begin(streams *l, const slp_find_calls *calls) {
 
 static int run(streams *l, slp_mem *mem, const slp_args *args, const slp_find_calls *calls) {
   l->app.user = l;
-  l->app.on_interrupt = l->app.on_out_failed = on_stop;
+  l->app.on_interrupt = on_interrupt;
+  l->app.on_out_failed = on_out_failed;
   l->app.on_overdue = on_overdue;
   l->app.on_tick = on_tick;
   l->app.on_written = on_written;

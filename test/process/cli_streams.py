@@ -1,9 +1,11 @@
 """stream-tail -L without STREAM, and what is suggested for a stream that does not exist. boto3 says which streams there are."""
 
 import json
+import signal
+import tempfile
 
 from box import Box
-from command import check, equal, main, test
+from command import check, end, equal, main, obeys, test, wait_until
 
 
 def listed(box, *args):
@@ -91,6 +93,40 @@ def a_name_that_does_not_exist_brings_those_that_are_like_it():
         check("stream-tail -L lists them" in r.err, r.err)
         r = box.tail("-q", "-e", "dmeo")
         equal((r.code, len(r.err.splitlines())), (1, 1), r.err)  # -q: only why it failed
+
+
+@test
+def a_listing_that_is_cut_off_shows_what_it_has_and_fails():
+    with Box(1) as box:
+        kinesis = box.boto3("kinesis")
+        for i in range(69):  # described at 20 a second: more than there is time for
+            kinesis.create_stream(StreamName=f"pay-{i:03}", ShardCount=1)
+        r = box.tail("-L", "-m", "1")
+        rows = r.out.decode().splitlines()[1:]
+        equal((r.code, 10 < len(rows) < 70), (1, True), len(rows), r.err)
+        equal(r.err, f"stream-tail: the streams were not all listed in 1 s; shown: {len(rows)}\n")
+        p = box.start("-L")
+        try:
+            wait_until(lambda: obeys(p), 10, "it has its signals")
+            wait_until(lambda: box.calls("DescribeStreamSummary") > len(rows) + 5, 20, "some are described")
+            p.send_signal(signal.SIGINT)
+            out, err = p.communicate(timeout=20)
+        finally:
+            end(p)
+        rows = out.decode().splitlines()[1:]
+        equal((p.returncode, 0 < len(rows) < 70), (1, True), len(rows), err)
+        equal(err.decode(), f"stream-tail: interrupted before all streams were listed; shown: {len(rows)}\n")
+
+
+@test
+def a_command_that_can_not_use_tables_suggests_none():
+    with Box(1, "-X", "sandbox.lists_per_second=0") as box, tempfile.NamedTemporaryFile() as lines:
+        box.make_table("pets")
+        lines.write(b"a line\n")
+        lines.flush()
+        for args in (("-P", "-l", "pets", lines.name), ("--consumers", "pets")):
+            r = box.tail(*args)
+            equal((r.code, "pets" in r.err, "did you mean" in r.err), (1, True, False), args, r.err)
 
 
 @test
