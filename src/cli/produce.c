@@ -41,8 +41,8 @@
 #define CALLS 8u /* the most calls in flight */
 #define QUEUE_BYTES ((size_t)32 << 20)
 #define QUEUE_RECORDS 20000u
-#define AGAIN_US \
-  100000u /* the wait before a record is put again; doubled with each try, up to AGAIN_US_MAX */
+/* the wait before a record is put again; doubled with each try, up to AGAIN_US_MAX */
+#define AGAIN_US 100000u
 #define AGAIN_US_MAX 5000000u
 #define THROTTLED_US 100000u   /* the pause after a call that put nothing; less if it put some */
 #define RATE_CREDIT_US 100000u /* --rate: a delay of up to this is made up for */

@@ -1,4 +1,5 @@
-/* states.c - a table of states allows the moves of its rows and no others, and a set has what was put into it. */
+/* states.c - SLP_MOVE allows the moves of a table's rows and no others; a set has the values that were put
+ * into it. */
 #include "base/states.h"
 
 #include "moves.h"
@@ -40,7 +41,7 @@ TEST(a_move_writes_the_state_and_nothing_beside_it) {
   CHECK_INT(door.after, 2);
 }
 
-/* What is told of an illegal move is what SLP_CHECK tells: where, and by which table. */
+/* An illegal move ends the process as SLP_CHECK does, with the file, the line and the table's name. */
 TEST(a_move_that_is_refused_tells_the_table_and_the_place) {
   int pipes[2], status;
   char said[400] = "";

@@ -60,7 +60,7 @@ TEST(a_call_is_bounded) {
   }
   CHECK_INT(slp_put_queue_take(&q, batch), 500);
   CHECK_INT(slp_put_queue_take(&q, batch), 1);
-  big[SLP_PUT_ALONE_BYTES - 10] = 0; /* five of these fill 5 MiB, with their keys */
+  big[SLP_PUT_ALONE_BYTES - 10] = 0; /* five such records and their keys fill a call (5 MiB) */
   for (int i = 600; i < 607; i++) {
     snprintf(key, sizeof key, "%d", i);
     add(key, big, (uint64_t)i);

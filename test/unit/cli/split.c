@@ -13,7 +13,7 @@ static void split(const char *text, size_t size, const char *delimiter, size_t m
   slp_splitter_init(&s, mem, slp_str_of(delimiter), max);
   *ret = 0;
   for (;;) {
-    /* a piece has memory of its own, so that a slice of an old one is found by sanitizers */
+    /* each piece is a block of its own, so that sanitizers find a slice that points into an earlier piece */
     size_t now = slp_min_u64(size, n - at);
     char *piece = malloc(now + 1);
     slp_str left = {piece, now};

@@ -1,4 +1,5 @@
-/* input.c - a pipe, a file, a FIFO and what is none of them, read in pieces that the reader takes or leaves. */
+/* input.c - slp_input over a pipe, a file, a FIFO and a folder: the reader takes each piece whole, in part or
+ * not at all. */
 #include "program/input.h"
 #include "check.h"
 #include "program/process.h"
@@ -31,7 +32,7 @@ static void on_end(void *arg, int e) {
   slp_in_end_close(keeper);
 }
 static void on_keeper_end(void *arg) { (void)arg; }
-/* The reader that left bytes takes more of them at each tick. */
+/* A reader that left bytes in the input takes some more at each tick. */
 static void on_tick(void *arg) {
   (void)arg;
   if (!ended) slp_input_resume(in);
