@@ -112,7 +112,7 @@ static void denied(void *arg) {
 /* ---- at the table ------------------------------------------------------------------------------ */
 
 static void trace_write(fw_world *w, const slp_store_write *x) {
-  char line[400];
+  char line[400] = ""; /* a deletion has no changes */
   size_t n = 0;
   for (size_t i = 0; i < x->changes_n && n < sizeof line; i++) {
     const slp_change *c = &x->changes[i];
