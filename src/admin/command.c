@@ -255,7 +255,7 @@ static void rows_done(slp_store_req *rq) {
     again(a, &rq->fail);
     return;
   }
-  if (a->schema->versions) slp_admin_see_rules(a, &a->rows.out);
+  slp_admin_see_hints(a, &a->rows.out);
   if (!a->side && next_part(a)) {
     read_rows(a);
     return;

@@ -26,8 +26,7 @@
  *
  * Memory "in `keep`" lives as long as the command. A "layout" is how the rows of a lease table are written;
  * slp_schema implements it. "Side tables" are the tables that some layouts have in addition to the table of
- * leases. The "rules of the fleet" say whether KCL's workers take leases for themselves or get them from a
- * leader (guest/mode.h). "Clients" are the workers of kinsumer. */
+ * leases. "Clients" are workers that have rows in a side table (slp_admin_has_clients). */
 #ifndef SLP_ADMIN_COMMAND_INSIDE_H
 #define SLP_ADMIN_COMMAND_INSIDE_H
 
@@ -110,17 +109,19 @@ typedef struct slp_victim slp_victim; /* release_lease.c */
 typedef struct slp_import slp_import; /* create_rows.c */
 typedef struct slp_lags slp_lags;     /* read_lag.c */
 
-/* what is known of the newest row with a load; each worker of KCL 3 writes such a row */
-typedef struct slp_admin_load {
+/* What is known of the newest row beside the leases by which a worker shows that it lives
+ * (slp_row_hint.worker). */
+typedef struct slp_admin_sign {
   int64_t wall_s;   /* the time in that row, in seconds by its worker's clock; 0: there is no such row */
   slp_str worker;   /* the worker that wrote that row; in `keep` */
   uint64_t seen_us; /* when this command first read that row */
-  /* How often the rows were read since such a row was first seen, counted up to 2. A newer row with a load
-   * proves a living worker only if this is not 0. */
+  uint32_t dead_s;  /* the worker is dead if it has not written the row for this time */
+  /* How often the rows were read since such a row was first seen, counted up to 2. A newer row proves a
+   * living worker only if this is not 0. */
   uint8_t passes;
-  /* 1: a newer row with a load came while the command watched, so a worker lives */
+  /* 1: a newer row came while the command watched, so a worker lives */
   uint8_t alive;
-} slp_admin_load;
+} slp_admin_sign;
 
 typedef struct slp_lag_entry { /* one shard that the command reads at its position */
   slp_str shard;
@@ -188,10 +189,10 @@ struct slp_admin {
   const char *unlisted; /* LAG: why there is no listing of the stream; in `keep`; NULL: there is a listing */
   /* a text that says which rows are ignored because they belong to other streams; in `keep` */
   slp_str passed;
-  uint8_t changing; /* 1: a row says that the fleet's rules are changing, or it can't be understood */
+  uint8_t changing; /* 1: a row says that the fleet is changing (slp_row_hint.unsettled) */
   /* the text of that row */
   char changing_word[64];
-  slp_admin_load load;
+  slp_admin_sign sign;
   uint8_t side;  /* which table is read next: 0: the table of leases; otherwise the number of a side table */
   uint32_t part; /* which partition key is read next, if leases are spread over several */
   slp_store_rows parts;  /* the rows under the partition keys before `part` */
@@ -280,8 +281,8 @@ void slp_lags_words(const slp_fail *f, char out[SLP_LAGS_WORDS]);
 /* In live_workers.c. Returns 1 if no worker uses these rows; 0 if the command must wait and read again, or
  * has failed because a worker lives. */
 int slp_admin_is_quiet(slp_admin *a);
-/* read_positions.c: looks for the rows of the KCL that say which rules its workers follow */
-void slp_admin_see_rules(slp_admin *a, const slp_store_rows *rows);
+/* read_positions.c: remembers what rows beside the leases show of the fleet's workers (slp_schema.hint) */
+void slp_admin_see_hints(slp_admin *a, const slp_store_rows *rows);
 /* The next two functions are in positions.c. They fill a->placed. */
 void slp_placed_of_rows(slp_admin *a);
 /* returns 0, SLP_ENOMEM, or another error; a->fail is then set */

@@ -10,9 +10,7 @@
 
 #include <sloop.h>
 
-#define LOAD_S 60 /* the KCL treats a worker as dead if its row with the load is older than this */
-#define LOAD_US (LOAD_S * UINT64_C(1000000))
-#define LOAD_AGAIN_US UINT64_C(5000000)
+#define SIGN_AGAIN_US UINT64_C(5000000) /* time between two looks at the rows that show a worker's life */
 
 /* Returns 1 if the owner of this lease must be watched; 0 if it need not be, or can't be. */
 static int counts(const slp_admin *a, const slp_lease_row *l) {
@@ -68,18 +66,18 @@ static uint64_t worker_left_us(slp_admin *a) {
   return slp_max_u64(left_us, left_since_back_us(a, (uint64_t)a->o.lease_ms * 1000));
 }
 
-/* Waits for workers of KCL 3 that have no lease. Such a worker proves its life only by its row with its load,
- * which it writes every 30 seconds. */
-static void meet_load(slp_admin *a, obstacle *o) {
-  slp_admin_load *load = &a->load;
-  uint64_t here_us = slp_now_us(a->o.host) - load->seen_us;
-  if (!load->wall_s) return;
-  if (load->passes < 2) load->passes++;
-  if (load->alive)
-    o->alive = load->worker;
-  else if ((slp_wall_ms(a->o.host) / 1000 - load->wall_s <= LOAD_S && here_us <= LOAD_US) ||
-           left_since_back_us(a, LOAD_US))
-    o->wait_us = slp_min_u64(o->wait_us, LOAD_AGAIN_US);
+/* Waits for workers that have no lease, in layouts where such a worker proves its life by a row beside the
+ * leases (slp_row_hint.worker). */
+static void meet_sign(slp_admin *a, obstacle *o) {
+  slp_admin_sign *sign = &a->sign;
+  uint64_t here_us = slp_now_us(a->o.host) - sign->seen_us, dead_us = sign->dead_s * UINT64_C(1000000);
+  if (!sign->wall_s) return;
+  if (sign->passes < 2) sign->passes++;
+  if (sign->alive)
+    o->alive = sign->worker;
+  else if ((slp_wall_ms(a->o.host) / 1000 - sign->wall_s <= sign->dead_s && here_us <= dead_us) ||
+           left_since_back_us(a, dead_us))
+    o->wait_us = slp_min_u64(o->wait_us, SIGN_AGAIN_US);
 }
 
 int slp_admin_is_quiet(slp_admin *a) {
@@ -101,7 +99,7 @@ int slp_admin_is_quiet(slp_admin *a) {
     const slp_lease_row *l = &s->leases[i];
     if (counts(a, l)) meet(a, &o, slp_watch_add(a, l), l->shard, l->owner);
   }
-  if (!o.alive.n) meet_load(a, &o);
+  if (!o.alive.n) meet_sign(a, &o);
   if (a->starved) {
     slp_admin_no_memory(a);
   } else if (o.alive.n) {

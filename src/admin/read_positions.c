@@ -16,33 +16,22 @@ static void change(slp_admin *a, slp_str word) {
   snprintf(a->changing_word, sizeof a->changing_word, "%.*s", (int)word.n, word.n ? word.p : "");
 }
 
-static void see_load(slp_admin *a, const slp_load_row *row) {
-  if (row->wall_s <= a->load.wall_s) return;
-  a->load.alive = a->load.passes > 0;
-  a->load.wall_s = row->wall_s;
-  a->load.worker = slp_admin_keep(a, row->worker);
-  a->load.seen_us = slp_now_us(a->o.host);
+static void see_sign(slp_admin *a, const slp_row_hint *hint) {
+  if (hint->wall_s <= a->sign.wall_s) return;
+  a->sign.alive = a->sign.passes > 0;
+  a->sign.wall_s = hint->wall_s;
+  a->sign.dead_s = hint->dead_s;
+  a->sign.worker = slp_admin_keep(a, hint->worker);
+  a->sign.seen_us = slp_now_us(a->o.host);
 }
 
-/* Looks for rows of KCL 3 that say which rules the workers follow, and in which tables other rows are. If
- * that is changing, or can't be understood, the positions may be in other rows than those that were read. */
-static void see(slp_admin *a, const slp_parsed_row *row) {
-  if (row->kind == SLP_ROW_VERSION) {
-    slp_version is = row->u.version.is;
-    if (is == SLP_VERSION_UPGRADE || is == SLP_VERSION_UNKNOWN) change(a, row->u.version.word);
-  } else if (row->kind == SLP_ROW_PLACES) {
-    slp_places is = row->u.places.is;
-    if (is == SLP_PLACES_MOVING || is == SLP_PLACES_UNKNOWN) change(a, row->u.places.word);
-  } else if (row->kind == SLP_ROW_LOAD) {
-    see_load(a, &row->u.load);
-  }
-}
-
-void slp_admin_see_rules(slp_admin *a, const slp_store_rows *rows) {
-  slp_parsed_row row;
+void slp_admin_see_hints(slp_admin *a, const slp_store_rows *rows) {
+  if (!a->schema->hint) return;
   for (size_t i = 0; i < rows->n; i++) {
-    slp_schema_read_row(a->schema, &rows->rows[i], &row);
-    see(a, &row);
+    slp_row_hint hint;
+    a->schema->hint(a->schema, &rows->rows[i], &hint);
+    if (hint.unsettled) change(a, hint.word);
+    if (hint.worker.n) see_sign(a, &hint);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "guest/common_name.h"
 #include "guest/elected.h"
 #include "guest/guest.h"
+#include "guest/kcl3_rows.h"
 #include "host/host.h"
 #include "lease/context.h"
 #include "lease/fleet_opts.h"
@@ -26,9 +27,10 @@
 
 #include <stdio.h>
 
-#define RETRY_US 300000               /* after a failed read, the rows are read again after this time */
-#define PUBLISH_US UINT64_C(30000000) /* how often a worker of the KCL writes its load */
-#define ALIVE_US (2 * PUBLISH_US) /* if a worker has not written its load for this time, it counts as dead */
+#define RETRY_US 300000 /* after a failed read, the rows are read again after this time */
+#define PUBLISH_US (SLP_KCL_LOAD_EVERY_S * UINT64_C(1000000)) /* how often this worker writes its load */
+/* if a worker has not written its load for this time, it counts as dead */
+#define ALIVE_US (SLP_KCL_LOAD_DEAD_S * UINT64_C(1000000))
 /* When a leader is gone, another worker takes the lock within this time, because workers look at it every 30
  * s. */
 #define NEXT_LEADER_US ALIVE_US
@@ -103,7 +105,7 @@ static void drop_load(slp_fleet *f, slp_mode_load *l) {
   slp_free(f->mem, l);
 }
 
-static void saw_load(slp_fleet *f, int beside, const slp_load_row *row) {
+static void saw_load(slp_fleet *f, int beside, const slp_kcl_load_row *row) {
   if (slp_str_eq(row->worker, slp_instance_str(&f->me))) return;
   slp_mode_load *l = load_of(f, row->worker);
   if (!l) return; /* no memory: the next pass tries again */
@@ -114,34 +116,47 @@ static void saw_load(slp_fleet *f, int beside, const slp_load_row *row) {
   l->cpu = row->cpu;
 }
 
-/* Remembers what one row shows. beside, 1: the row is in one of the further tables of KCL 3.0 to 3.4; 0: it
- * is in the table of leases. */
-static void see(slp_fleet *f, int beside, const slp_parsed_row *row) {
+/* Remembers what one row of KCL 3 shows, which is no lease. */
+static void saw_row(slp_fleet *f, int beside, const slp_kcl_row *row) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   slp_mode_place *place = &pass->place[beside];
   switch (row->kind) {
-    case SLP_ROW_VERSION:
+    case SLP_KCL_ROW_VERSION:
       place->has_version = 1;
       place->version = row->u.version.is;
       copy(place->word, sizeof place->word, row->u.version.word);
       break;
-    case SLP_ROW_PLACES:
+    case SLP_KCL_ROW_PLACES:
       pass->has_places = 1;
       pass->places = row->u.places.is;
       break;
-    case SLP_ROW_LOCK:
+    case SLP_KCL_ROW_LOCK:
       place->has_lock = 1;
       place->lock_free = row->u.lock.released;
       place->lock_lease_us = slp_min_u64(row->u.lock.lease_ms, UINT32_MAX) * 1000;
       copy(place->lock, sizeof place->lock, row->u.lock.version);
       break;
-    case SLP_ROW_LOAD: saw_load(f, beside, &row->u.load); break;
-    case SLP_ROW_BAD:
-      if (!slp_str_is(row->key.hash, "Leader")) break;
-      pass->damaged = row->why;
-      copy(pass->damaged_row, sizeof pass->damaged_row, row->key.hash);
-      break;
-    default: break;
+    case SLP_KCL_ROW_LOAD: saw_load(f, beside, &row->u.load); break;
+    case SLP_KCL_ROW_BAD:
+    case SLP_KCL_ROW_OTHER: break;
+  }
+}
+
+/* Remembers what the rows show. beside, 1: they are in one of the further tables of KCL 3.0 to 3.4; 0: they
+ * are in the table of leases. */
+static void see(slp_fleet *f, int beside, const slp_store_rows *rows) {
+  slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
+  for (size_t i = 0; i < rows->n; i++) {
+    slp_parsed_row parsed;
+    slp_kcl_row row;
+    slp_schema_read_row(f->schema, &rows->rows[i], &parsed);
+    if (parsed.kind == SLP_ROW_BESIDE) {
+      slp_kcl_row_read(&rows->rows[i], &row);
+      saw_row(f, beside, &row);
+    } else if (parsed.kind == SLP_ROW_BAD && slp_str_is(parsed.key.hash, "Leader")) {
+      pass->damaged = parsed.why;
+      copy(pass->damaged_row, sizeof pass->damaged_row, parsed.key.hash);
+    }
   }
 }
 
@@ -179,7 +194,7 @@ static void count_loads(slp_fleet *f) {
 /* Returns which rows are valid: 0: those in the table of leases; 1: those in the further tables. The further
  * tables may still exist after their rows were moved into the table of leases. */
 static int place_that_counts(const slp_mode_pass *pass) {
-  int in_one = pass->has_places && pass->places == SLP_PLACES_ONE && pass->place[0].has_version;
+  int in_one = pass->has_places && pass->places == SLP_KCL_PLACES_ONE && pass->place[0].has_version;
   return pass->place[1].has_version && !in_one;
 }
 
@@ -187,7 +202,8 @@ static int place_that_counts(const slp_mode_pass *pass) {
  * tables, it is the table into which the other workers write theirs. */
 static uint8_t table_of_loads(const slp_mode_pass *pass) {
   int beside = place_that_counts(pass);
-  if (beside && pass->has_places && pass->places == SLP_PLACES_MOVING && pass->place[0].others) beside = 0;
+  if (beside && pass->has_places && pass->places == SLP_KCL_PLACES_MOVING && pass->place[0].others)
+    beside = 0;
   return beside ? 2 : 0;
 }
 
@@ -217,13 +233,13 @@ static int leader_lives(slp_fleet *f) {
 static slp_mode_kind decided(slp_fleet *f) {
   const slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   const slp_mode_place *place = &pass->place[place_that_counts(pass)];
-  int odd = pass->damaged || (pass->has_places && pass->places == SLP_PLACES_UNKNOWN);
+  int odd = pass->damaged || (pass->has_places && pass->places == SLP_KCL_PLACES_UNKNOWN);
   count_loads(f);
-  switch (place->has_version ? place->version : SLP_VERSION_TAKE) {
-    case SLP_VERSION_TAKE: return SLP_MODE_TAKE;
-    case SLP_VERSION_UPGRADE: return odd ? SLP_MODE_STRANGE : SLP_MODE_UPGRADE;
-    case SLP_VERSION_LED: return odd ? SLP_MODE_STRANGE : leader_lives(f) ? SLP_MODE_LED : SLP_MODE_UNLED;
-    case SLP_VERSION_UNKNOWN: return SLP_MODE_STRANGE;
+  switch (place->has_version ? place->version : SLP_KCL_VERSION_TAKE) {
+    case SLP_KCL_VERSION_TAKE: return SLP_MODE_TAKE;
+    case SLP_KCL_VERSION_UPGRADE: return odd ? SLP_MODE_STRANGE : SLP_MODE_UPGRADE;
+    case SLP_KCL_VERSION_LED: return odd ? SLP_MODE_STRANGE : leader_lives(f) ? SLP_MODE_LED : SLP_MODE_UNLED;
+    case SLP_KCL_VERSION_UNKNOWN: return SLP_MODE_STRANGE;
   }
   return SLP_MODE_STRANGE;
 }
@@ -241,7 +257,7 @@ static void strange(slp_fleet *f, char *text, size_t size) {
   if (n < 0 || (size_t)n >= size) return;
   text += n;
   size -= (size_t)n;
-  if (place->version == SLP_VERSION_UNKNOWN)
+  if (place->version == SLP_KCL_VERSION_UNKNOWN)
     snprintf(text, size, "this version is not known");
   else if (pass->damaged)
     snprintf(text, size, "row %s: %s", pass->damaged_row, pass->damaged);
@@ -329,12 +345,11 @@ static void read_beside(slp_fleet *f);
 
 static void beside_read(slp_read *r) {
   slp_fleet *f = r->f;
-  slp_parsed_row row;
   if (!r->came) {
     slp_fleet_timer(f, &slp_guest_of(f)->mode.timer, slp_fleet_now(f) + slp_fleet_jitter(f, RETRY_US, 50));
     return;
   }
-  while (slp_read_next(r, &row)) see(f, 1, &row);
+  see(f, 1, r->rows);
   slp_guest_of(f)->mode.table--;
   read_beside(f);
 }
@@ -352,7 +367,7 @@ static void read_beside(slp_fleet *f) {
 
 void slp_mode_read_beside(slp_fleet *f, void (*then)(slp_fleet *f)) {
   slp_mode *m = &slp_guest_of(f)->mode;
-  if (!f->schema->versions) {
+  if (!slp_guest_rules_of(f)->versions) {
     then(f);
     return;
   }
@@ -362,14 +377,10 @@ void slp_mode_read_beside(slp_fleet *f, void (*then)(slp_fleet *f)) {
 }
 
 void slp_mode_saw(slp_fleet *f, const slp_store_rows *rows) {
-  slp_parsed_row row;
   char text[240];
   slp_mode_kind was = slp_guest_of(f)->mode.kind;
-  if (!f->schema->versions) return;
-  for (size_t i = 0; i < rows->n; i++) {
-    slp_schema_read_row(f->schema, &rows->rows[i], &row);
-    see(f, 0, &row);
-  }
+  if (!slp_guest_rules_of(f)->versions) return;
+  see(f, 0, rows);
   move(f, decided(f));
   if (was != slp_guest_of(f)->mode.kind && slp_mode_is(f, SLP_MODE_STRANGE)) {
     strange(f, text, sizeof text);
@@ -408,19 +419,18 @@ static void decide_to_join(slp_fleet *f) {
 
 static void leases_read(slp_read *r) {
   slp_fleet *f = r->f;
-  slp_parsed_row row;
   if (!r->came) {
     slp_fleet_timer(f, &slp_guest_of(f)->mode.timer, slp_fleet_now(f) + slp_fleet_jitter(f, RETRY_US, 50));
     return;
   }
-  while (slp_read_next(r, &row)) see(f, 0, &row);
+  see(f, 0, r->rows);
   decide_to_join(f);
 }
 
 static void read_leases(slp_fleet *f) { slp_read_all(&slp_guest_of(f)->mode.read, 1, leases_read); }
 
 void slp_mode_begin(slp_fleet *f) {
-  if (!f->schema->versions) {
+  if (!slp_guest_rules_of(f)->versions) {
     move(f, SLP_MODE_TAKE);
     slp_worker_begins(f);
     return;

@@ -24,6 +24,7 @@
 #define SLP_GUEST_MODE_H
 
 #include "base/map.h"
+#include "guest/kcl3_rows.h"
 #include "host/host.h"
 #include "lease/lease_types.h"
 #include "lease/read.h"
@@ -45,7 +46,7 @@ typedef enum slp_mode_kind {
 /* what one pass over the rows (mode.c) has found in one place: the table of leases, or the further tables */
 typedef struct slp_mode_place {
   uint8_t has_version, has_lock;
-  slp_version version;
+  slp_kcl_version version;
   char word[48];          /* the application's version, in the words of the row */
   char lock[65];          /* the version in the lock's row; it changes with each sign of life of the leader */
   uint8_t lock_free;      /* 1: the lock's owner has released it */
@@ -57,7 +58,7 @@ typedef struct slp_mode_pass {
   slp_mode_place place[2]; /* place[0]: the table of leases. place[1]: the further tables of KCL 3.0 to 3.4 */
   /* 1: a row says in which tables the rows are that are not leases; `places`: what it says */
   uint8_t has_places;
-  slp_places places;
+  slp_kcl_places places;
   uint8_t cpu;       /* 1: a living worker's load says how busy its processor is */
   uint8_t strangers; /* 1: a worker of the KCL is alive, as its load shows */
   /* why a row that is needed can't be read (a static text); NULL: all can be read */

@@ -23,7 +23,7 @@
 #include "core/position.h"
 #include "guest/guest_schemas.h"
 #include "guest/schema_kcl_form.h"
-#include "guest/schema_kcl_rows.h"
+#include "guest/kcl3_rows.h"
 #include "guest/strategies.h"
 #include "lease/instance.h"
 #include "lease/schema.h"
@@ -207,13 +207,31 @@ static void read_lease_elsewhere(kcl_schema *s, const slp_row *row, slp_kcl_key 
   }
 }
 
+/* Reads a row that is no lease. What the rows of KCL 3 say, only this room knows (kcl3_rows.h). */
+static void read_no_lease(const slp_row *row, slp_parsed_row *f) {
+  slp_kcl_row k;
+  slp_kcl_row_read(row, &k);
+  f->key.hash = f->u.name = k.name;
+  f->why = k.why;
+  f->kind = k.kind == SLP_KCL_ROW_OTHER ? SLP_ROW_OTHER
+            : k.kind == SLP_KCL_ROW_BAD ? SLP_ROW_BAD
+                                        : SLP_ROW_BESIDE;
+}
+
+static void read_hint(slp_schema *base, const slp_row *row, slp_row_hint *ret) {
+  slp_kcl_row k = {.kind = SLP_KCL_ROW_OTHER};
+  (void)base;
+  if (!is_lease(row)) slp_kcl_row_read(row, &k);
+  slp_kcl_row_hint(&k, ret);
+}
+
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   kcl_schema *s = of(base);
   slp_str shard;
   memset(f, 0, sizeof *f);
   f->key = (slp_row_key){text(row, "leaseKey"), {NULL, 0}};
   if (!is_lease(row)) {
-    slp_kcl_read_other(row, f);
+    read_no_lease(row, f);
     return;
   }
   slp_kcl_key key = key_of_row(s, f->key.hash, &shard);
@@ -609,7 +627,6 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
        * lease/clear.h */
       .clear = "sloopClear",
       .strategy = &slp_strategy_kcl.base,
-      .versions = 1,
       .idle_places = 1,
       .operations = operations,
       .table = table,
@@ -617,6 +634,7 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
       .scope = scope,
       .form = decide_form,
       .read = read_row,
+      .hint = read_hint,
       .key = row_key,
       .write = write_operation,
       .free = schema_free,

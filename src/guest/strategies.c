@@ -110,6 +110,7 @@ const slp_guest_strategy slp_strategy_kcl = {
     .grows = 1,
     .asks = SLP_ASKS_OURS,
     .renews_ended = 1,
+    .versions = 1,
 };
 
 /* For layouts in which the row of a lease has a number, the tick, and each owner may begin again with a small

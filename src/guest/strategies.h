@@ -31,6 +31,8 @@ typedef struct slp_guest_strategy {
   /* 1: programs of the other system take a lease that no worker renews, even if its shard has ended. So
    * leases of ended shards are renewed. */
   uint8_t renews_ended;
+  /* 1: rows may say that other rules hold (mode.h), so they are read before anything is written */
+  uint8_t versions;
   /* time between two renewals, if less than a third of a lease time; 0: a third of a lease time */
   uint32_t tick_us;
   /* Reads what must be known before the worker joins, then calls slp_worker_begins or ends the worker. NULL:

@@ -80,10 +80,7 @@ slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_r
     case SLP_ROW_BAD: /* a row that can't be read exists all the same, so it must not be created again */
     case SLP_ROW_OTHER:
     case SLP_ROW_ELSEWHERE:
-    case SLP_ROW_VERSION:
-    case SLP_ROW_PLACES:
-    case SLP_ROW_LOCK:
-    case SLP_ROW_LOAD:
+    case SLP_ROW_BESIDE:
     case SLP_ROW_ASSIGNMENT: return i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
   }
   return SLP_OUTCOME_REFUSED;

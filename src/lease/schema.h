@@ -28,10 +28,7 @@ typedef enum slp_row_kind {
   SLP_ROW_LEADERSHIP,
   SLP_ROW_ASSIGNMENT,
   SLP_ROW_ELSEWHERE, /* a lease of another stream of the application; it counts only for fair shares */
-  SLP_ROW_VERSION,   /* a row that says which rules the workers of the application follow */
-  SLP_ROW_PLACES,    /* a row that says which table has the rows that are not leases */
-  SLP_ROW_LOCK,      /* a lock, held by the leader of another system's fleet */
-  SLP_ROW_LOAD       /* the load of a worker, written for the leader of another system's fleet */
+  SLP_ROW_BESIDE     /* a row of this application that only the layout itself knows (slp_schema.hint) */
 } slp_row_kind;
 
 typedef struct slp_lease_row {
@@ -132,50 +129,7 @@ typedef struct slp_assignment_row {
   uint64_t leases;
 } slp_assignment_row;
 
-/* ---- rows of fleets whose leader belongs to another system --------------------------------------------- */
-
-typedef enum slp_version {
-  SLP_VERSION_UNKNOWN, /* a word that this program does not know, or that can't be read */
-  SLP_VERSION_TAKE,    /* every worker takes leases for itself */
-  /* every worker takes leases for itself, and also writes its load; when all workers do so, a leader begins
-   * to assign */
-  SLP_VERSION_UPGRADE,
-  SLP_VERSION_LED /* a leader assigns leases */
-} slp_version;
-
-typedef struct slp_version_row {
-  slp_str name; /* the key of the row */
-  slp_str word; /* what the row says */
-  slp_version is;
-} slp_version_row;
-
-typedef enum slp_places {
-  SLP_PLACES_UNKNOWN,
-  SLP_PLACES_APART, /* each kind of row has a table of its own */
-  /* rows are being moved into the table of leases */
-  SLP_PLACES_MOVING,
-  SLP_PLACES_ONE /* all kinds of rows are in the table of leases */
-} slp_places;
-
-typedef struct slp_places_row {
-  slp_str name;
-  slp_str word;
-  slp_places is;
-} slp_places_row;
-
-typedef struct slp_lock_row {
-  slp_str name;
-  slp_str owner;
-  slp_str version;   /* changed by the owner of the lock with each sign of life */
-  uint64_t lease_ms; /* if `version` has not changed for this time, another worker may take the lock */
-  uint8_t released;
-} slp_lock_row;
-
-typedef struct slp_load_row {
-  slp_str worker;
-  int64_t wall_s; /* when the worker wrote the row, in seconds since 1970 by its own clock */
-  uint8_t cpu;    /* 1: the row says how busy the worker's processor is */
-} slp_load_row;
+/* ---- any row ------------------------------------------------------------------------------------------- */
 
 typedef struct slp_parsed_row {
   slp_row_kind kind;
@@ -190,12 +144,21 @@ typedef struct slp_parsed_row {
     slp_worker_row worker;
     slp_leadership_row leadership;
     slp_assignment_row assignment;
-    slp_version_row version;
-    slp_places_row places;
-    slp_lock_row lock;
-    slp_load_row load;
   } u;
 } slp_parsed_row;
+
+/* What a row of the kind SLP_ROW_BESIDE shows of the fleet's workers (slp_schema.hint). */
+typedef struct slp_row_hint {
+  /* 1: the fleet is changing where its rows are or how its workers share leases, or the row can't be
+   * understood. So the positions may be in other rows than those of the leases. */
+  uint8_t unsettled;
+  slp_str word; /* with `unsettled`: the text in the row that says so */
+  /* The worker that writes this row again and again, to show that it lives; absent: the row is not written in
+   * that way. The next two members are for such a row. */
+  slp_str worker;
+  int64_t wall_s;  /* when that worker last wrote the row, in seconds since 1970 by its own clock */
+  uint32_t dead_s; /* the worker is dead if it has not written the row for this time */
+} slp_row_hint;
 
 /* ---- operations ---------------------------------------------------------------------------------------- */
 typedef enum slp_operation_kind {
@@ -351,7 +314,6 @@ struct slp_schema {
   /* 1: rows do not have the name of their stream. If rows with and without a name may exist (`form`): 1 if
    * the rows of this stream have none. */
   uint8_t unnamed;
-  uint8_t versions;   /* 1: rows may say that other rules hold, so they are read before anything is written */
   slp_set operations; /* of slp_operation_kind: the operations that the layout has */
   /* The least number of digits of the stream's sequence numbers (slp_source.number_digits_min). Set by the
    * code that opens the schema. */
@@ -385,6 +347,9 @@ struct slp_schema {
   void (*form)(slp_schema *s, const slp_store_rows *rows, slp_table_form *ret);
   /* reads one row; called only by slp_schema_read_row */
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
+  /* Reads what a row of the kind SLP_ROW_BESIDE shows of the fleet's workers, for commands. Sets *ret to
+   * zeros if that is nothing, and for a row of another kind. NULL: the layout has no such rows. */
+  void (*hint)(slp_schema *s, const slp_row *row, slp_row_hint *ret);
   /* Builds the key of one row: i->kind says which kind of row, i->id or i->shard which one. The request holds
    * its texts. Returns 0 or SLP_ENOMEM. */
   int (*key)(slp_schema *s, slp_row_request *d, const slp_operation *i, slp_row_key *ret);

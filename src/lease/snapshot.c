@@ -27,10 +27,7 @@ static void sort_row(slp_schema *schema, slp_snapshot *s, const slp_row *row) {
       return;
     case SLP_ROW_ELSEWHERE: s->elsewhere[s->elsewhere_n++] = parsed.u.lease; return;
     case SLP_ROW_OTHER:
-    case SLP_ROW_VERSION:
-    case SLP_ROW_PLACES:
-    case SLP_ROW_LOCK:
-    case SLP_ROW_LOAD: return;
+    case SLP_ROW_BESIDE: return;
   }
 }
 

@@ -2,6 +2,7 @@
  * written is compared attribute by attribute, for whoever reads it is not ours. */
 #include "unit/schema_table.h"
 
+#include "guest/kcl3_rows.h"
 #include "lease/shard_set.h"
 
 #define TS 1700000000123
@@ -378,15 +379,18 @@ TEST(rates_are_kilobytes_with_six_digits) {
 TEST(a_workers_load_is_told_and_taken_back) {
   begin();
   static const uint32_t cpu[] = {1500, 99999};
+  slp_kcl_row load;
   DO(.kind = SLP_OPERATION_PUBLISH, .me = S("w.1"), .wall_ms = 1795342863999);
   CHECK_STR(row_text(),
             "entityType=S:WORKER_METRIC_STATS leaseKey=S:w.1 lut=N:1795342863 opr=?:{\"M\":{}} "
             "slu=N:1795342863 sts=?:{\"M\":{}} sup=N:1");
-  CHECK(parsed.kind == SLP_ROW_LOAD && !parsed.u.load.cpu);
+  slp_kcl_row_read(&table.rows[0], &load);
+  CHECK(load.kind == SLP_KCL_ROW_LOAD && slp_str_is(load.u.load.worker, "w.1") && !load.u.load.cpu);
   DO(.kind = SLP_OPERATION_PUBLISH, .me = S("w.1"), .wall_ms = 1795342893999, .cpu_millis = cpu, .cpu_n = 2);
   CHECK(strstr(row_text(), "sts=?:{\"M\":{\"C\":{\"L\":[{\"N\":\"1.500\"},{\"N\":\"99.999\"}]}}}"));
   CHECK(strstr(row_text(), "opr=?:{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}"));
-  CHECK(parsed.kind == SLP_ROW_LOAD && parsed.u.load.cpu);
+  slp_kcl_row_read(&table.rows[0], &load);
+  CHECK(load.kind == SLP_KCL_ROW_LOAD && load.u.load.cpu);
   table_end();
 }
 
