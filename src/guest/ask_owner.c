@@ -6,6 +6,7 @@
 #include "base/probe.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
+#include "guest/guest_operations.h"
 #include "guest/strategies.h"
 #include "lease/context.h"
 #include "lease/due.h"
@@ -58,9 +59,9 @@ int slp_choice_removed(slp_lease *l) {
 
 void slp_ask_take_back(slp_lease *l) {
   slp_choice_forget(l);
-  slp_fleet_operation(l->f, &l->op.i, SLP_OPERATION_UNCLAIM);
+  slp_fleet_operation(l->f, &l->op.i, SLP_GUEST_UNCLAIM);
   l->op.tries_max = slp_guest_rules_of(l->f)->asks == SLP_ASKS_OURS ? 0 : TAKE_BACK_TRIES;
-  slp_lease_send(l, SLP_OPERATION_UNCLAIM, taken_back);
+  slp_lease_send(l, SLP_GUEST_UNCLAIM, taken_back);
 }
 
 void slp_ask_look_soon(slp_lease *l) {

@@ -8,6 +8,7 @@
 #include "core/mark.h"
 #include "core/position.h"
 #include "guest/expiry.h"
+#include "guest/guest_operations.h"
 #include "lease/outcome.h"
 #include "lease/schema.h"
 #include "lease/silence.h"
@@ -23,12 +24,12 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
   int as_before = mine && l->epoch == i->epoch;
   if (mine && next) SLP_PROBE("settle, kcl: a write had got in");
   if (as_before) SLP_PROBE("settle, kcl: refused, and mine as before");
-  switch (i->kind) {
+  switch ((unsigned)i->kind) {
     case SLP_OPERATION_CREATE: return SLP_OUTCOME_DONE;
     case SLP_OPERATION_TAKE:
     case SLP_OPERATION_RETAKE:
     case SLP_OPERATION_CHECKPOINT:
-    case SLP_OPERATION_RENEW:
+    case SLP_GUEST_RENEW:
       return mine && next && !SLP_MUTANT(own_counter_unknown) ? SLP_OUTCOME_DONE
              : as_before                                      ? SLP_OUTCOME_UNCHANGED
                                                               : SLP_OUTCOME_REFUSED;

@@ -10,6 +10,7 @@
 #include "guest/common_name.h"
 #include "guest/entry.h"
 #include "guest/guest.h"
+#include "guest/guest_operations.h"
 #include "guest/mode.h"
 #include "guest/write_proof.h"
 #include "host/host.h"
@@ -99,6 +100,8 @@ void slp_counter_begun(slp_lease *l) {
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
+static const slp_operation_extra with_rate = {.tells_rate = 1};
+
 /* Adds to the write how many bytes a second the shard delivers: the mean of the rate since the bytes were
  * last counted, and the average before that. The KCL does the same with each renewal (project
  * amazon-kinesis-client: Lease, with an exponential moving average of one half). If the bytes were counted
@@ -119,7 +122,7 @@ void slp_counter_tell_rate(slp_lease *l, slp_operation *i) {
     load->bytes = bytes;
   }
   i->rate_bytes = load->rate_bytes;
-  i->tells_rate = 1;
+  i->extra = &with_rate;
 }
 
 static void renew_soon(slp_lease *l, uint64_t us) {
@@ -158,12 +161,12 @@ static void renewed(slp_write *op) {
 static int renew(slp_lease *l) {
   slp_operation *i = &l->op.i;
   if (slp_lease_put(l)) return 1;
-  slp_fleet_operation(l->f, i, SLP_OPERATION_RENEW);
+  slp_fleet_operation(l->f, i, SLP_GUEST_RENEW);
   i->epoch = l->own.row_epoch;
   slp_lease_quote_claim(l, i);
   slp_counter_tell_rate(l, i);
   l->op.tries_max = 0;
-  return slp_lease_send(l, SLP_OPERATION_RENEW, renewed);
+  return slp_lease_send(l, SLP_GUEST_RENEW, renewed);
 }
 
 void slp_counter_beat(slp_fleet *f) {

@@ -4,6 +4,7 @@
 #define SLP_GUEST_COUNTER_H
 
 #include "base/states.h"
+#include "guest/guest_operations.h"
 #include "lease/lease_types.h"
 #include "lease/schema.h"
 #include "lease/seen.h"
@@ -23,7 +24,7 @@ void slp_counter_gone(slp_lease *l);
 #define SLP_COUNTER_URGENT                                                                             \
   (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_RETAKE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | \
    SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_TRANSFER) | SLP_BIT(SLP_OPERATION_END) |     \
-   SLP_BIT(SLP_OPERATION_RENEW))
+   SLP_BIT(SLP_GUEST_RENEW))
 
 /* Remembers what a lease's row shows about the life of its owner. The row came with a read that was answered
  * at done_us. */

@@ -1,6 +1,7 @@
 /* expiry.c - computes the wall-clock times at which leases run out. */
 #include "guest/expiry.h"
 
+#include "guest/guest_operations.h"
 #include "lease/schema.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -11,7 +12,7 @@
 #define PEER_CLAIM_MS 120000
 
 static int proves_life(slp_operation_kind kind) {
-  return kind == SLP_OPERATION_TAKE || kind == SLP_OPERATION_RETAKE || kind == SLP_OPERATION_RENEW ||
+  return kind == SLP_OPERATION_TAKE || kind == SLP_OPERATION_RETAKE || kind == SLP_GUEST_RENEW ||
          kind == SLP_OPERATION_CHECKPOINT;
 }
 

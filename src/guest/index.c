@@ -11,6 +11,7 @@
 #include "guest/common_name.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
+#include "guest/guest_operations.h"
 #include "guest/guest_rules.h"
 #include "guest/index_part.h"
 #include "guest/steal.h"
@@ -460,7 +461,7 @@ static void run(slp_timer *t) {
     read_workers(f);
   } else if (slp_worker_is(f, SLP_WORKER_RUNS)) {
     move(f, SLP_INDEX_TELLING);
-    send(f, SLP_OPERATION_PUBLISH, told);
+    send(f, SLP_GUEST_PUBLISH, told);
   }
 }
 
@@ -494,7 +495,7 @@ static void withdrawn(slp_write *op) {
 void slp_indexing_part(slp_fleet *f) {
   if (!is_in(f, SLP_INDEX_REST)) return;
   move(f, SLP_INDEX_PARTING);
-  send(f, SLP_OPERATION_WITHDRAW, withdrawn);
+  send(f, SLP_GUEST_WITHDRAW, withdrawn);
 }
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */

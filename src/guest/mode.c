@@ -11,6 +11,7 @@
 #include "guest/common_name.h"
 #include "guest/elected.h"
 #include "guest/guest.h"
+#include "guest/guest_operations.h"
 #include "guest/kcl3_rows.h"
 #include "host/host.h"
 #include "lease/context.h"
@@ -295,11 +296,11 @@ static void publish(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   slp_operation *i = &m->publish.i;
   note_cpu(f);
-  slp_fleet_operation(f, i, SLP_OPERATION_PUBLISH);
-  i->table = table_of_loads(&m->pass);
+  slp_fleet_operation(f, i, SLP_GUEST_PUBLISH);
   if (m->pass.cpu && !m->cpu_n) m->cpu_millis[m->cpu_n++] = 0;
-  i->cpu_millis = m->cpu_millis;
-  i->cpu_n = m->pass.cpu ? m->cpu_n : 0;
+  m->published_with = (slp_operation_extra){
+      .table = table_of_loads(&m->pass), .cpu_millis = m->cpu_millis, .cpu_n = m->pass.cpu ? m->cpu_n : 0};
+  i->extra = &m->published_with;
   m->publish.tries_max = m->after ? 0 : 6;
   m->publish_us = slp_fleet_now(f) + PUBLISH_US;
   slp_write_send(&m->publish, told);
@@ -324,8 +325,9 @@ void slp_mode_leave(slp_fleet *f, void (*then)(slp_fleet *f)) {
   }
   slp_write_stop(&m->publish);
   m->after = then;
-  slp_fleet_operation(f, &m->publish.i, SLP_OPERATION_WITHDRAW);
-  m->publish.i.table = table_of_loads(&m->pass);
+  slp_fleet_operation(f, &m->publish.i, SLP_GUEST_WITHDRAW);
+  m->published_with = (slp_operation_extra){.table = table_of_loads(&m->pass)};
+  m->publish.i.extra = &m->published_with;
   m->publish.tries_max = 3;
   slp_write_send(&m->publish, told);
 }

@@ -24,6 +24,7 @@
 #define SLP_GUEST_MODE_H
 
 #include "base/map.h"
+#include "guest/guest_operations.h"
 #include "guest/kcl3_rows.h"
 #include "host/host.h"
 #include "lease/lease_types.h"
@@ -82,9 +83,10 @@ typedef struct slp_mode {
   slp_timer timer;
   /* sends PUBLISH, which writes this worker's load, and at the end WITHDRAW, which removes it */
   slp_write publish;
-  uint8_t published;   /* 1: this worker's load has been written to a table */
-  uint8_t elected;     /* 1: an upgrade waits for this worker, and the user was told */
-  uint64_t publish_us; /* when the next PUBLISH is due */
+  slp_operation_extra published_with; /* what `publish` writes besides; `publish` points to it */
+  uint8_t published;                  /* 1: this worker's load has been written to a table */
+  uint8_t elected;                    /* 1: an upgrade waits for this worker, and the user was told */
+  uint64_t publish_us;                /* when the next PUBLISH is due */
   /* cpu_at_us: when the processor's load was last measured. cpu_us: the processor time used until then. */
   uint64_t cpu_at_us, cpu_us;
   /* averages of the processor's load, in thousandths of a percent, the newest last */

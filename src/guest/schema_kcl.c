@@ -21,6 +21,7 @@
 #include "base/states.h"
 #include "core/mark.h"
 #include "core/position.h"
+#include "guest/guest_operations.h"
 #include "guest/guest_schemas.h"
 #include "guest/schema_kcl_form.h"
 #include "guest/kcl3_rows.h"
@@ -356,7 +357,7 @@ static void when_owners(slp_row_request *d, const slp_operation *i) {
 /* Writes how many KiB of the shard are handed out a second, on average, for a leader of KCL 3. Like the KCL,
  * it writes six decimal places. */
 static void set_rate(slp_row_request *d, const slp_operation *i) {
-  if (!i->tells_rate || i->rate_bytes < 0) return;
+  if (!slp_extra_of(i).tells_rate || i->rate_bytes < 0) return;
   uint64_t bytes = (uint64_t)slp_min_i64(i->rate_bytes, RATE_BYTES_MAX);
   slp_str text = slp_row_request_text(d, "%llu.%06llu", (unsigned long long)(bytes / 1024),
                                       (unsigned long long)(bytes % 1024 * 1000000 / 1024));
@@ -484,17 +485,18 @@ static void reset(slp_row_request *d, const slp_operation *i) {
  * `opr` has the limit for these averages. `sup` 1: this worker can also write its load into the table of
  * leases. */
 static void publish(slp_row_request *d, const slp_operation *i) {
-  slp_str used = slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[" : "{\"M\":{}}");
-  for (size_t k = 0; k < i->cpu_n; k++)
-    used.n += slp_row_request_text(d, "%s{\"N\":\"%u.%03u\"}", k ? "," : "", i->cpu_millis[k] / 1000,
-                                   i->cpu_millis[k] % 1000)
+  slp_operation_extra x = slp_extra_of(i);
+  slp_str used = slp_row_request_text(d, x.cpu_n ? "{\"M\":{\"C\":{\"L\":[" : "{\"M\":{}}");
+  for (size_t k = 0; k < x.cpu_n; k++)
+    used.n += slp_row_request_text(d, "%s{\"N\":\"%u.%03u\"}", k ? "," : "", x.cpu_millis[k] / 1000,
+                                   x.cpu_millis[k] % 1000)
                   .n;
   /* the pieces follow each other in memory, so together they are one text */
-  if (i->cpu_n) used.n += slp_row_request_text(d, "]}}}").n;
+  if (x.cpu_n) used.n += slp_row_request_text(d, "]}}}").n;
   slp_str most =
-      slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}" : "{\"M\":{}}");
+      slp_row_request_text(d, x.cpu_n ? "{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}" : "{\"M\":{}}");
   uint64_t wall_s = (uint64_t)slp_max_i64(i->wall_ms, 0) / 1000;
-  d->write->rq.table = i->table;
+  d->write->rq.table = x.table;
   d->write->key.hash = slp_row_request_copy(d, i->me);
   set_n(d, "lut", wall_s);
   slp_row_request_change(d, "sts", SLP_SET, (slp_val){.kind = SLP_VAL_OTHER, .s = used});
@@ -506,7 +508,7 @@ static void publish(slp_row_request *d, const slp_operation *i) {
 
 static void withdraw(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_DELETE;
-  d->write->rq.table = i->table;
+  d->write->rq.table = slp_extra_of(i).table;
   d->write->key.hash = slp_row_request_copy(d, i->me);
 }
 
@@ -521,7 +523,7 @@ static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
 static size_t text_bytes(const kcl_schema *s, const slp_operation *i) {
   size_t n =
       1024 + 2 * name_in_rows(s).n + 3 * i->me.n + i->owner.n + i->claim.n + 2 * i->to.n + 3 * i->shard.n;
-  n += i->cpu_n * 32;
+  n += slp_extra_of(i).cpu_n * 32;
   n += i->parents[0].n + i->parents[1].n + i->hash_start.n + i->hash_end.n;
   for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
   return n;
@@ -538,9 +540,9 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
 static const slp_set operations =
     SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
     SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
-    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_OPERATION_RENEW) |
-    SLP_BIT(SLP_OPERATION_TRANSFER) | SLP_BIT(SLP_OPERATION_CLAIM) | SLP_BIT(SLP_OPERATION_UNCLAIM) |
-    SLP_BIT(SLP_OPERATION_PUBLISH) | SLP_BIT(SLP_OPERATION_WITHDRAW);
+    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_GUEST_RENEW) |
+    SLP_BIT(SLP_OPERATION_TRANSFER) | SLP_BIT(SLP_OPERATION_CLAIM) | SLP_BIT(SLP_GUEST_UNCLAIM) |
+    SLP_BIT(SLP_GUEST_PUBLISH) | SLP_BIT(SLP_GUEST_WITHDRAW);
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   kcl_schema *s = of(base);
@@ -549,7 +551,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
   if (!slp_set_has(operations, i->kind) || (places && !can_say(&i->position))) return SLP_EINVAL;
   if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
   d->write->key = (slp_row_key){key_of(s, d, i->shard), {NULL, 0}};
-  switch (i->kind) {
+  switch ((unsigned)i->kind) {
     case SLP_OPERATION_CREATE: create(s, d, i); return 0;
     case SLP_OPERATION_TAKE:
     case SLP_OPERATION_RETAKE: take(d, i); return 0;
@@ -558,12 +560,12 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_END: end(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
     case SLP_OPERATION_RESET: reset(d, i); return 0;
-    case SLP_OPERATION_RENEW: renew(d, i); return 0;
+    case SLP_GUEST_RENEW: renew(d, i); return 0;
     case SLP_OPERATION_TRANSFER: transfer(d, i); return 0;
     case SLP_OPERATION_CLAIM: claim(d, i); return 0;
-    case SLP_OPERATION_UNCLAIM: unclaim(d, i); return 0;
-    case SLP_OPERATION_PUBLISH: publish(d, i); return 0;
-    case SLP_OPERATION_WITHDRAW: withdraw(d, i); return 0;
+    case SLP_GUEST_UNCLAIM: unclaim(d, i); return 0;
+    case SLP_GUEST_PUBLISH: publish(d, i); return 0;
+    case SLP_GUEST_WITHDRAW: withdraw(d, i); return 0;
     default: return SLP_EINVAL;
   }
 }

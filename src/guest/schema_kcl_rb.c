@@ -17,6 +17,7 @@
 #include "core/mark.h"
 #include "core/position.h"
 #include "guest/attrs.h"
+#include "guest/guest_operations.h"
 #include "guest/guest_schemas.h"
 #include "guest/shard_rows.h"
 #include "guest/strategies.h"
@@ -366,7 +367,7 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
 static const slp_set operations =
     SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
     SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
-    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_OPERATION_RENEW);
+    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_GUEST_RENEW);
 /* The operations that write a position. RELEASE is one of them, because the row of a free lease has its
  * position in another attribute than that of a parked lease. */
 #define PLACES                                                                                          \
@@ -378,11 +379,11 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
   if (!slp_set_has(operations, i->kind) || (slp_set_has(PLACES, i->kind) && !can_say(&i->position)))
     return SLP_EINVAL;
   if (slp_shard_row_begin(d, i, text_bytes(i), 0, &d->write->key)) return SLP_ENOMEM;
-  switch (i->kind) {
+  switch ((unsigned)i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;
     case SLP_OPERATION_TAKE: take(d, i); return 0;
     case SLP_OPERATION_RETAKE:
-    case SLP_OPERATION_RENEW: renew(d, i); return 0;
+    case SLP_GUEST_RENEW: renew(d, i); return 0;
     case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
     case SLP_OPERATION_RELEASE: release(d, i); return 0;
     case SLP_OPERATION_END: end(d, i); return 0;

@@ -21,6 +21,7 @@
 #include "codec/json_write.h"
 #include "core/mark.h"
 #include "core/position.h"
+#include "guest/guest_operations.h"
 #include "guest/guest_schemas.h"
 #include "guest/strategies.h"
 #include "lease/instance.h"
@@ -453,9 +454,9 @@ static void cache_shards(slp_row_request *d, const slp_operation *i) {
 /* ---- requests ---------------------------------------------------------------------------------------- */
 
 static uint8_t table_of(slp_operation_kind kind) {
-  switch (kind) {
-    case SLP_OPERATION_PUBLISH:
-    case SLP_OPERATION_WITHDRAW:
+  switch ((unsigned)kind) {
+    case SLP_GUEST_PUBLISH:
+    case SLP_GUEST_WITHDRAW:
     case SLP_OPERATION_REAP: return CLIENTS;
     case SLP_OPERATION_LEAD:
     case SLP_OPERATION_RESIGN:
@@ -465,9 +466,9 @@ static uint8_t table_of(slp_operation_kind kind) {
 }
 
 static slp_str name_of_row(const slp_operation *i) {
-  switch (i->kind) {
-    case SLP_OPERATION_PUBLISH:
-    case SLP_OPERATION_WITHDRAW: return i->me;
+  switch ((unsigned)i->kind) {
+    case SLP_GUEST_PUBLISH:
+    case SLP_GUEST_WITHDRAW: return i->me;
     case SLP_OPERATION_REAP: return i->id;
     case SLP_OPERATION_LEAD:
     case SLP_OPERATION_RESIGN: return SLP_STR(ROW_LEADER);
@@ -494,8 +495,8 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
 static const slp_set operations =
     SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
     SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
-    SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_OPERATION_RENEW) | SLP_BIT(SLP_OPERATION_PUBLISH) |
-    SLP_BIT(SLP_OPERATION_WITHDRAW) | SLP_BIT(SLP_OPERATION_REAP) | SLP_BIT(SLP_OPERATION_LEAD) |
+    SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_GUEST_RENEW) | SLP_BIT(SLP_GUEST_PUBLISH) |
+    SLP_BIT(SLP_GUEST_WITHDRAW) | SLP_BIT(SLP_OPERATION_REAP) | SLP_BIT(SLP_OPERATION_LEAD) |
     SLP_BIT(SLP_OPERATION_RESIGN) | SLP_BIT(SLP_OPERATION_ASSIGN);
 #define PLACES \
   (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RESET))
@@ -505,11 +506,11 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
   if (!slp_set_has(operations, i->kind) || (slp_set_has(PLACES, i->kind) && !can_say(&i->position)))
     return SLP_EINVAL;
   if (begin(d, i, &d->write->key)) return SLP_ENOMEM;
-  switch (i->kind) {
+  switch ((unsigned)i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;
     case SLP_OPERATION_TAKE: take(s, d, i); return 0;
     case SLP_OPERATION_RETAKE:
-    case SLP_OPERATION_RENEW: renew(s, d, i); return 0;
+    case SLP_GUEST_RENEW: renew(s, d, i); return 0;
     case SLP_OPERATION_CHECKPOINT:
       renew(s, d, i);
       set_sequence(d, &i->position);
@@ -517,11 +518,11 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_RELEASE: release(s, d, i); return 0;
     case SLP_OPERATION_END: end(s, d, i); return 0;
     case SLP_OPERATION_RESET: reset(s, d, i); return 0;
-    case SLP_OPERATION_PUBLISH:
+    case SLP_GUEST_PUBLISH:
       set(d, CLIENT_NAME, name_of(i->me));
       set_now(d, i);
       return 0;
-    case SLP_OPERATION_WITHDRAW: d->write->kind = SLP_WRITE_DELETE; return 0;
+    case SLP_GUEST_WITHDRAW: d->write->kind = SLP_WRITE_DELETE; return 0;
     case SLP_OPERATION_REAP:
       d->write->kind = SLP_WRITE_DELETE;
       when_updated(d, i->counter);

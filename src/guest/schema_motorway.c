@@ -22,6 +22,7 @@
 #include "core/mark.h"
 #include "core/position.h"
 #include "guest/attrs.h"
+#include "guest/guest_operations.h"
 #include "guest/guest_schemas.h"
 #include "guest/shard_rows.h"
 #include "guest/strategies.h"
@@ -284,7 +285,7 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
 static const slp_set operations =
     SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
     SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
-    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_OPERATION_RENEW);
+    SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_GUEST_RENEW);
 #define PLACES \
   (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RESET))
 
@@ -297,11 +298,11 @@ static int says_place(const slp_operation *i) {
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   if (!slp_set_has(operations, i->kind) || (says_place(i) && !can_say(of(base), i))) return SLP_EINVAL;
   if (slp_shard_row_begin(d, i, text_bytes(i), 2, &d->write->key)) return SLP_ENOMEM;
-  switch (i->kind) {
+  switch ((unsigned)i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;
     case SLP_OPERATION_TAKE: take(d, i); return 0;
     case SLP_OPERATION_RETAKE:
-    case SLP_OPERATION_RENEW: renew(d, i); return 0;
+    case SLP_GUEST_RENEW: renew(d, i); return 0;
     case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
     case SLP_OPERATION_RELEASE: release(d, i); return 0;
     case SLP_OPERATION_END: end(d, i); return 0;

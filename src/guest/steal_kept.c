@@ -11,6 +11,7 @@
 #include "core/position.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
+#include "guest/guest_operations.h"
 #include "guest/mode.h"
 #include "guest/steal.h"
 #include "lease/bulk_write.h"
@@ -32,14 +33,14 @@ static int is_settled(slp_fleet *f, slp_str shard) {
   return !l || (!slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) && !l->op.busy);
 }
 
-/* Returns the operation by which this worker keeps the lease: RENEW or TAKE; SLP_OPERATIONS: it does not keep
- * it. */
+/* Returns the operation by which this worker keeps the lease: RENEW or TAKE; SLP_GUEST_OPERATIONS: it does
+ * not keep it. */
 static slp_operation_kind kept_by(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
-  if (slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n) return SLP_OPERATION_RENEW;
+  if (slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n) return SLP_GUEST_RENEW;
   int left =
       slp_guest_of(f)->stealing.first && seen && (!row->owner.n || slp_counter_dead(f, seen, LEFT_LEASES));
-  return left ? SLP_OPERATION_TAKE : SLP_OPERATIONS;
+  return left ? SLP_OPERATION_TAKE : SLP_GUEST_OPERATIONS;
 }
 
 void slp_steal_keep_ended(slp_fleet *f, const slp_snapshot *s) {
@@ -50,7 +51,7 @@ void slp_steal_keep_ended(slp_fleet *f, const slp_snapshot *s) {
     const slp_lease_row *row = &s->leases[i];
     if (row->position.kind != SLP_POSITION_END || !is_settled(f, row->shard)) continue;
     slp_operation_kind kind = kept_by(f, row);
-    if (kind == SLP_OPERATIONS) continue;
+    if (kind == SLP_GUEST_OPERATIONS) continue;
     slp_operation *o = slp_bulk_write_add(f, kind, row->shard.n + row->owner.n + row->claim.n, 0);
     if (!o) return; /* no memory: the next round tries again */
     o->shard = slp_bulk_write_text(f, row->shard);

@@ -12,6 +12,7 @@
 #include "guest/expiry.h"
 #include "guest/from_listing.h"
 #include "guest/guest.h"
+#include "guest/guest_operations.h"
 #include "guest/guest_rules.h"
 #include "guest/index.h"
 #include "guest/mode.h"
@@ -92,7 +93,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 /* for layouts in which the row of a lease has a time at which the lease runs out */
 #define BY_TIME                                                                          \
   .epoch_after = slp_expiry_after, .sign = slp_counted_sign_of_time, .silent_leases = 1, \
-  .past_us = slp_expiry_past_us, .doubtful = SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_PUBLISH)
+  .past_us = slp_expiry_past_us, .doubtful = SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_GUEST_PUBLISH)
 
 /* For systems in which each worker takes leases in rounds. A worker that gave a lease up for lack of progress
  * does not take it again for six lease times, because other workers take it after three. */

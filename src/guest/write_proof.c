@@ -5,6 +5,7 @@
 #include "base/probe.h"
 #include "core/position.h"
 #include "guest/guest.h"
+#include "guest/guest_operations.h"
 #include "guest/mode.h"
 #include "host/host.h"
 #include "lease/context.h"
@@ -77,7 +78,7 @@ static void run(slp_timer *t) {
     arm(f);
     return;
   }
-  slp_fleet_operation(f, &p->renewal.i, SLP_OPERATION_RENEW);
+  slp_fleet_operation(f, &p->renewal.i, SLP_GUEST_RENEW);
   p->renewal.i.shard = slp_str_of(p->shard);
   p->renewal.tries_max = 1;
   slp_write_send(&p->renewal, renewed);

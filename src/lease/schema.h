@@ -183,13 +183,11 @@ typedef enum slp_operation_kind {
   SLP_OPERATION_END,
   SLP_OPERATION_REMOVE,
   SLP_OPERATION_RESET,
-  /* renews one lease; only in layouts where each lease has a proof of life of its own */
-  SLP_OPERATION_RENEW,
-  SLP_OPERATION_PUBLISH,  /* writes this worker's load, for a leader of another system */
-  SLP_OPERATION_WITHDRAW, /* removes the row of this worker's load */
-  SLP_OPERATION_UNCLAIM,  /* withdraws this worker's claim on a lease that it no longer wants */
-  SLP_OPERATIONS
+  SLP_OPERATIONS /* how many there are; a layout numbers operations of its own from here */
 } slp_operation_kind;
+
+/* what a layout writes with an operation besides what slp_operation says; only the layout knows it */
+typedef struct slp_operation_extra slp_operation_extra;
 
 /* What a write should do. Members that the kind of operation does not need are zero. */
 typedef struct slp_operation {
@@ -245,12 +243,7 @@ typedef struct slp_operation {
   /* HEARTBEAT, 1: the write also corrects the format in the worker's row, because the worker registered with
    * a wrong one */
   uint8_t tells_format;
-  uint8_t table; /* PUBLISH, WITHDRAW: the number of the table, see slp_store_req.table */
-  /* RENEW, CHECKPOINT, END, 1: rate_bytes is the rate of this lease, and must be written */
-  uint8_t tells_rate;
-  /* PUBLISH: how busy the processor was, in thousandths of a percent, the newest value last; cpu_n values */
-  const uint32_t *cpu_millis;
-  size_t cpu_n; /* how many values cpu_millis has; 0: no load is written */
+  const slp_operation_extra *extra; /* NULL: nothing */
 } slp_operation;
 #define SLP_ANY_COUNTER UINT64_MAX
 /* Returns the epoch that the row has after the write i. */

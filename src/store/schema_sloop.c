@@ -631,11 +631,6 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_END: end_shard(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
     case SLP_OPERATION_RESET: reset(d, i); return 0;
-    case SLP_OPERATION_RENEW:
-    case SLP_OPERATION_PUBLISH:
-    /* these three are not needed in this layout: the worker's row proves that the worker lives */
-    case SLP_OPERATION_WITHDRAW:
-    case SLP_OPERATION_UNCLAIM: /* not in this layout: the next claim replaces one that is no longer wanted */
     case SLP_OPERATIONS: break;
   }
   return SLP_EINVAL;
@@ -720,7 +715,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .refused = "refused",
       .clear = "clear",
       .idle_places = 1,
-      .operations = SLP_BIT(SLP_OPERATION_RENEW) - 1,
+      .operations = SLP_BIT(SLP_OPERATIONS) - 1,
       .table = table,
       .scope = scope,
       .former = former,

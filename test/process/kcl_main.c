@@ -11,6 +11,7 @@
  *
  * "-", or no more words: nothing. SPOT: oldest, latest, time, SEQUENCE/SUB. */
 #include "guest/guest_schemas.h"
+#include "guest/guest_operations.h"
 #include "store_suite.h"
 
 static slp_str word(char **at) {
@@ -41,7 +42,7 @@ static const struct {
   const char *name;
   slp_operation_kind kind;
 } operations[] = {{"create", SLP_OPERATION_CREATE}, {"take", SLP_OPERATION_TAKE},
-                  {"renew", SLP_OPERATION_RENEW},   {"release", SLP_OPERATION_RELEASE},
+                  {"renew", SLP_GUEST_RENEW},       {"release", SLP_OPERATION_RELEASE},
                   {"end", SLP_OPERATION_END},       {"remove", SLP_OPERATION_REMOVE},
                   {"reset", SLP_OPERATION_RESET},   {"checkpoint", SLP_OPERATION_CHECKPOINT}};
 

@@ -2,8 +2,8 @@
 and keeps documents that nobody has out of it.
 
 All pages: every file in backticks exists, the function or type of `file.c:name` is defined in that very file, every SLP_ name is there.
-PROTOCOL.md and GUESTS.md: every SLP_OPERATION_ of lease/schema.h is named in one of them, every attribute of the native
-layout in the first and of the others in the second, each with its meaning in a table; every rule of the simulator's judge
+PROTOCOL.md and GUESTS.md: every SLP_OPERATION_ of lease/schema.h and every kind of guest/guest_operations.h is named in one of
+them, every attribute of the native layout in the first and of the others in the second, each with its meaning in a table; every rule of the simulator's judge
 is named. Who cites a section of a page (PROTOCOL.md, "Eviction") names one that is there. No comment cites a document
 that is not in the tree, a file that is not there, or, at the head of a file,
 another name than its own. src/README.md has the rooms and ranks that rooms.py checks.
@@ -94,10 +94,11 @@ def check_names(page, text, words):
 
 # ---- what the protocol's page must name -------------------------------------------------------------------------------
 
-def operations(schema_h):
-    """Their names, as the enum has them."""
+def operations(schema_h, guest_operations_h):
+    """Their names: those of the enum, and those that only other systems' layouts have."""
     body = re.search(r"typedef enum slp_operation_kind \{(.*?)\}", schema_h, re.S)
-    return re.findall(r"\b(SLP_OPERATION_\w+)", body[1])
+    guests = re.findall(r"^#define (SLP_GUEST_\w+) SLP_GUEST_KIND", guest_operations_h, re.M)
+    return [name for name in re.findall(r"\b(SLP_OPERATION_\w+)", body[1]) + guests if name != "SLP_GUEST_OPERATIONS"]
 
 
 def attributes(layout_c):
@@ -123,8 +124,8 @@ def cells_of(page):
 def check_complete(pages):
     """pages: path -> text, of PROTOCOL and GUESTS."""
     found = []
-    for name in operations(read("src/lease/schema.h")):
-        if name not in ("SLP_OPERATIONS",) and not any(re.search(rf"^\| {name} \|", page, re.M) for page in pages.values()):
+    for name in operations(read("src/lease/schema.h"), read("src/guest/guest_operations.h")):
+        if not any(re.search(rf"^\| {name} \|", page, re.M) for page in pages.values()):
             found.append(f"{PROTOCOL}: no row of a table says what {name} is")
     for layout, least in LAYOUTS.items():
         page = GUESTS if layout.startswith("src/guest/") else PROTOCOL

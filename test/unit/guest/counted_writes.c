@@ -1,5 +1,6 @@
 /* Rows of leases whose number or time each write of their owner moves: guest/counted_writes.c. */
 #include "guest/counted_writes.h"
+#include "guest/guest_operations.h"
 #include "guest/strategies.h"
 
 #include "check.h"
@@ -31,7 +32,7 @@ static slp_outcome counted(slp_operation_kind kind, slp_str owner, uint64_t coun
 
 TEST(the_next_number_under_my_name_is_mine) {
   slp_operation_kind operations[] = {SLP_OPERATION_TAKE, SLP_OPERATION_RETAKE, SLP_OPERATION_CHECKPOINT,
-                                     SLP_OPERATION_RENEW};
+                                     SLP_GUEST_RENEW};
   for (size_t k = 0; k < SLP_COUNT(operations); k++) {
     CHECK_INT(counted(operations[k], ME, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
     CHECK_INT(counted(operations[k], ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
@@ -81,7 +82,7 @@ TEST(a_reset_is_in_when_the_row_is_free_one_epoch_on_and_there) {
 static slp_outcome expires(slp_operation_kind kind, slp_str owner, uint64_t time, slp_position_kind at) {
   slp_operation i = operation(kind);
   slp_parsed_row f = {.kind = SLP_ROW_LEASE};
-  int moves = kind == SLP_OPERATION_TAKE || kind == SLP_OPERATION_RENEW || kind == SLP_OPERATION_CHECKPOINT;
+  int moves = kind == SLP_OPERATION_TAKE || kind == SLP_GUEST_RENEW || kind == SLP_OPERATION_CHECKPOINT;
   i.epoch_after = moves ? 1007 : i.epoch;
   f.u.lease.owner = owner;
   f.u.lease.epoch = time;
@@ -90,7 +91,7 @@ static slp_outcome expires(slp_operation_kind kind, slp_str owner, uint64_t time
 }
 
 TEST(the_time_that_was_written_under_my_name_is_mine) {
-  slp_operation_kind moving[] = {SLP_OPERATION_TAKE, SLP_OPERATION_CHECKPOINT, SLP_OPERATION_RENEW};
+  slp_operation_kind moving[] = {SLP_OPERATION_TAKE, SLP_OPERATION_CHECKPOINT, SLP_GUEST_RENEW};
   slp_str nobody = {NULL, 0};
   for (size_t k = 0; k < SLP_COUNT(moving); k++) {
     CHECK_INT(expires(moving[k], ME, 1007, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);

@@ -2,6 +2,7 @@
  * reader, and for whom a claim keeps them. */
 #include "guest/counted_writes.h"
 #include "guest/expiry.h"
+#include "guest/guest_operations.h"
 #include "lease/silence.h"
 
 #include "check.h"
@@ -19,7 +20,7 @@ static uint64_t after(slp_operation_kind kind, uint64_t epoch, int64_t wall_ms, 
 TEST(what_proves_life_is_good_for_a_lease_and_no_two_writes_make_the_same) {
   uint64_t now = (uint64_t)(WALL + L) * MS;
   CHECK(after(SLP_OPERATION_TAKE, 0, WALL, 7) == now + 7);
-  CHECK(after(SLP_OPERATION_RENEW, now - 3000 * MS, WALL, 8) == now + 8);
+  CHECK(after(SLP_GUEST_RENEW, now - 3000 * MS, WALL, 8) == now + 8);
   CHECK(after(SLP_OPERATION_RETAKE, now - 3000 * MS, WALL, MS + 9) == now + 9);
   CHECK(after(SLP_OPERATION_CHECKPOINT, now + 7, WALL, 8) == now + 8);
   CHECK(after(SLP_OPERATION_TAKE, 0, -5, 1) == L * MS + 1);
@@ -27,7 +28,7 @@ TEST(what_proves_life_is_good_for_a_lease_and_no_two_writes_make_the_same) {
 
 TEST(a_time_goes_on_when_the_clock_goes_back) {
   uint64_t now = (uint64_t)(WALL + L) * MS;
-  CHECK(after(SLP_OPERATION_RENEW, now + 500 * MS, WALL, 1) == now + 500 * MS + 1);
+  CHECK(after(SLP_GUEST_RENEW, now + 500 * MS, WALL, 1) == now + 500 * MS + 1);
   CHECK(after(SLP_OPERATION_TAKE, now + 3599000 * MS, WALL, 1) == now + 3599000 * MS + 1);
   /* A clock that was hours ahead is not followed. */
   CHECK(after(SLP_OPERATION_TAKE, now + 3601000 * MS, WALL, 1) == now + 1);

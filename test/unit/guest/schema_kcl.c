@@ -2,6 +2,7 @@
  * written is compared attribute by attribute, for whoever reads it is not ours. */
 #include "unit/schema_table.h"
 
+#include "guest/guest_operations.h"
 #include "guest/kcl3_rows.h"
 #include "lease/shard_set.h"
 
@@ -147,8 +148,8 @@ TEST(a_lease_from_its_making_to_its_removal_as_kcl_keeps_it) {
       "checkpoint=S:TRIM_HORIZON checkpointSubSequenceNumber=N:0 endingHashKey=S:99 leaseCounter=N:1 "
       "leaseKey=S:shardId-1 leaseOwner=S:a.1 ownerSwitchesSinceCheckpoint=N:0 parentShardId=SS:shardId-0 "
       "pendingCheckpoint=S:12 pendingCheckpointState=N:0 startingHashKey=S:0 throughputKBps=N:1.5");
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 0);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 1);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 0);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 1);
   CHECK(parsed.u.lease.epoch == 2 && slp_str_is(parsed.u.lease.owner, "a.1"));
   REFUSED(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 1,
           .position = ten);
@@ -251,9 +252,9 @@ TEST(a_hand_over_of_kcl_3_from_its_victims_side) {
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 0);
   set_by_another("leaseOwner", named("next"));
   set_by_another("checkpointOwner", named("a.1"));
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
   REFUSED(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("a.1"), .epoch = 1);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .claim = S("next"), .epoch = 1);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .claim = S("next"), .epoch = 1);
   DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s"), .me = S("a.1"), .epoch = 2,
      .position = after("4", 0));
   CHECK(slp_str_is(parsed.u.lease.owner, "a.1") && slp_str_is(parsed.u.lease.claim, "next"));
@@ -294,9 +295,9 @@ TEST(a_worker_alone_in_the_place_of_a_hand_over_goes_on) {
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
   set_by_another("checkpointOwner", named("a.1"));
   CHECK(slp_str_is(parsed.u.lease.owner, "a.1") && !parsed.u.lease.claim.n);
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("b.1"), .epoch = 0);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("b.1"), .epoch = 0);
   REFUSED(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("b.1"), .epoch = 0);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 0);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 0);
   CHECK_STR(row_text(),
             "checkpoint=S:3 checkpointSubSequenceNumber=N:0 leaseCounter=N:1 leaseKey=S:s "
             "leaseOwner=S:a.1 ownerSwitchesSinceCheckpoint=N:0");
@@ -318,9 +319,9 @@ TEST(a_lease_is_asked_for_and_handed_over) {
   DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1);
   CHECK(slp_str_is(parsed.u.lease.owner, "a.1") && slp_str_is(parsed.u.lease.claim, "b.1") &&
         parsed.u.lease.claim_asks && parsed.u.lease.epoch == 1);
-  REFUSED(.kind = SLP_OPERATION_UNCLAIM, .shard = S("s"), .me = S("c.1"));
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 2, .claim = S("b.1"),
+  REFUSED(.kind = SLP_GUEST_UNCLAIM, .shard = S("s"), .me = S("c.1"));
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 2, .claim = S("b.1"),
      .claim_asks = 1);
   REFUSED(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("a.1"), .to = S("c.1"), .claim = S("c.1"),
           .claim_asks = 1, .epoch = 3);
@@ -357,20 +358,21 @@ TEST(a_claim_of_ours_means_nothing_to_kcl) {
   table_end();
 }
 
+static const slp_operation_extra rate = {.tells_rate = 1};
+
 TEST(rates_are_kilobytes_with_six_digits) {
   begin();
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 0);
   CHECK_INT(parsed.u.lease.rate_bytes, -1);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1, .rate_bytes = 1536,
-     .tells_rate = 1);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1, .rate_bytes = 1536,
+     .extra = &rate);
   CHECK(strstr(row_text(), " throughputKBps=N:1.500000"));
   CHECK_INT(parsed.u.lease.rate_bytes, 1536);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 2, .rate_bytes = 1,
-     .tells_rate = 1);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 2, .rate_bytes = 1, .extra = &rate);
   CHECK(strstr(row_text(), " throughputKBps=N:0.000976"));
   set_by_another("throughputKBps", (slp_val){.kind = SLP_VAL_N, .s = S("0.074633")});
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 3);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 3);
   CHECK_INT(parsed.u.lease.rate_bytes, 76);
   table_end();
 }
@@ -379,14 +381,15 @@ TEST(rates_are_kilobytes_with_six_digits) {
 TEST(a_workers_load_is_told_and_taken_back) {
   begin();
   static const uint32_t cpu[] = {1500, 99999};
+  slp_operation_extra busy = {.cpu_millis = cpu, .cpu_n = 2};
   slp_kcl_row load;
-  DO(.kind = SLP_OPERATION_PUBLISH, .me = S("w.1"), .wall_ms = 1795342863999);
+  DO(.kind = SLP_GUEST_PUBLISH, .me = S("w.1"), .wall_ms = 1795342863999);
   CHECK_STR(row_text(),
             "entityType=S:WORKER_METRIC_STATS leaseKey=S:w.1 lut=N:1795342863 opr=?:{\"M\":{}} "
             "slu=N:1795342863 sts=?:{\"M\":{}} sup=N:1");
   slp_kcl_row_read(&table.rows[0], &load);
   CHECK(load.kind == SLP_KCL_ROW_LOAD && slp_str_is(load.u.load.worker, "w.1") && !load.u.load.cpu);
-  DO(.kind = SLP_OPERATION_PUBLISH, .me = S("w.1"), .wall_ms = 1795342893999, .cpu_millis = cpu, .cpu_n = 2);
+  DO(.kind = SLP_GUEST_PUBLISH, .me = S("w.1"), .wall_ms = 1795342893999, .extra = &busy);
   CHECK(strstr(row_text(), "sts=?:{\"M\":{\"C\":{\"L\":[{\"N\":\"1.500\"},{\"N\":\"99.999\"}]}}}"));
   CHECK(strstr(row_text(), "opr=?:{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}"));
   slp_kcl_row_read(&table.rows[0], &load);
@@ -404,7 +407,7 @@ TEST(an_operator_resets_what_nobody_owns_or_by_name) {
   DO(.kind = SLP_OPERATION_RESET, .shard = S("s"), .owner = S("a.1"), .epoch = 1, .position = oldest);
   CHECK(!parsed.u.lease.owner.n && parsed.u.lease.position.kind == SLP_POSITION_OLDEST &&
         parsed.u.lease.epoch == 2);
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
   DO(.kind = SLP_OPERATION_RESET, .shard = S("s"), .epoch = 2, .position = time);
   CHECK(parsed.u.lease.position.kind == SLP_POSITION_TIME && parsed.u.lease.position.at_ms == TS);
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 3);
@@ -445,12 +448,12 @@ TEST(positions_and_verbs_that_the_table_can_not_say) {
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = at);
   CHECK(parsed.u.lease.position.kind == SLP_POSITION_AFTER && parsed.u.lease.position.mark.sub == 2);
   CHECK(slp_position_cmp(&parsed.u.lease.position, &at) == 0);
-  for (slp_operation_kind v = 0; v < SLP_OPERATIONS; v++) {
+  for (slp_operation_kind v = 0; v < SLP_GUEST_OPERATIONS; v++) {
     if (schema->operations & (1u << v)) continue;
     can_not(
         &(slp_operation){.kind = v, .shard = S("s"), .id = S("w"), .incarnation = S("b"), .position = at});
   }
-  CHECK(slp_set_has(schema->operations, SLP_OPERATION_RENEW));
+  CHECK(slp_set_has(schema->operations, SLP_GUEST_RENEW));
   table_end();
 }
 

@@ -2,6 +2,7 @@
  * is written is compared attribute by attribute: what is free, kcl-rb is to go on with. */
 #include "unit/schema_table.h"
 
+#include "guest/guest_operations.h"
 #include "lease/shard_set.h"
 
 #define SEQ "49590338271490256608559692538361571095921575989136588898"
@@ -129,9 +130,9 @@ TEST(a_lease_from_its_making_to_its_removal) {
   CHECK(parsed.u.lease.unsaved);
   REFUSED(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = OTHER, .epoch = 1, .position = oldest);
   set_by_another("Extra", (slp_val){.kind = SLP_VAL_N, .s = S("1")});
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = ME, .epoch = 2);
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = OTHER, .epoch = 1);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = ME, .epoch = 1);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = ME, .epoch = 2);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = OTHER, .epoch = 1);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = ME, .epoch = 1);
   DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s"), .me = ME, .epoch = 2, .position = ten);
   CHECK_STR(row_text(),
             "Extra=N:1 checkpoint=S:SHARD_END parent_shard_id=S:p shard_id=S:s sloop_checkpoint=S:10 "

@@ -2,6 +2,7 @@
  * against one row, compared attribute by attribute. A lease is LastUpdate and five check periods, 300 s here. */
 #include "unit/schema_table.h"
 
+#include "guest/guest_operations.h"
 #include "lease/shard_set.h"
 
 #define SEQ "49590338271490256608559692538361571095921575989136588898"
@@ -159,10 +160,9 @@ TEST(a_lease_from_its_making_to_its_end) {
             "Finished=NULL: FinishedRFC=NULL: LastUpdate=N:1795220326400000007 LastUpdateRFC=S:" RFC2
             " OwnerID=S:" ME " OwnerName=S:a SequenceNumber=NULL: Shard=S:s");
   set_by_another("Extra", (slp_val){.kind = SLP_VAL_N, .s = S("1")});
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S(ME), .epoch = N2, .epoch_after = N2 + 8);
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S(UUID), .epoch = N2 + 7,
-          .epoch_after = N2 + 8);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S(ME), .epoch = N2 + 7, .epoch_after = N2 + 8);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S(ME), .epoch = N2, .epoch_after = N2 + 8);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S(UUID), .epoch = N2 + 7, .epoch_after = N2 + 8);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S(ME), .epoch = N2 + 7, .epoch_after = N2 + 8);
   DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s"), .me = S(ME), .epoch = N2 + 8, .epoch_after = N2 + 9,
      .position = ten);
   CHECK(slp_str_is(slp_mark_seq(&parsed.u.lease.position.mark), "10") && parsed.u.lease.epoch == N2 + 9);
@@ -225,14 +225,14 @@ TEST(positions_that_a_row_can_not_hold) {
 
 TEST(a_client_tells_of_itself_and_goes) {
   begin();
-  DO(.kind = SLP_OPERATION_PUBLISH, .me = S(ME), .wall_ms = MS);
+  DO(.kind = SLP_GUEST_PUBLISH, .me = S(ME), .wall_ms = MS);
   CHECK_STR(row_text(), "ID=S:" ME " LastUpdate=N:" T2 " LastUpdateRFC=S:" RFC2 " Name=S:a");
   CHECK(schema->side_table(schema, 1, &spec));
   set_by_another("Extra", (slp_val){.kind = SLP_VAL_N, .s = S("1")});
-  DO(.kind = SLP_OPERATION_PUBLISH, .me = S(ME), .wall_ms = MS + 1);
+  DO(.kind = SLP_GUEST_PUBLISH, .me = S(ME), .wall_ms = MS + 1);
   CHECK(parsed.u.worker.counter == N2 - LEASE + 1000000 && strstr(row_text(), "Extra=N:1"));
   REFUSED(.kind = SLP_OPERATION_REAP, .id = S(ME), .counter = N2 - LEASE);
-  DO(.kind = SLP_OPERATION_WITHDRAW, .me = S(ME));
+  DO(.kind = SLP_GUEST_WITHDRAW, .me = S(ME));
   CHECK_INT(table.n, 0);
   PUT(TEXT("ID", UUID), NUM("LastUpdate", T1));
   DO(.kind = SLP_OPERATION_REAP, .id = S(UUID), .counter = N1 - LEASE);

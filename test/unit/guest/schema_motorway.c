@@ -2,6 +2,7 @@
  * row. What is written is compared attribute by attribute, for whoever reads it is not ours. */
 #include "unit/schema_table.h"
 
+#include "guest/guest_operations.h"
 #include "lease/shard_set.h"
 
 #define SEQ "49590338271490256608559692538361571095921575989136588898"
@@ -138,9 +139,9 @@ TEST(a_lease_from_its_making_to_its_removal) {
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch_after = 40);
   CHECK(slp_str_is(parsed.u.lease.owner, "a.1") && parsed.u.lease.epoch == 40 && parsed.u.lease.unsaved);
   set_by_another("Extra", (slp_val){.kind = SLP_VAL_N, .s = S("1")});
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 39);
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("b.1"), .epoch = 40);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 40);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 39);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("b.1"), .epoch = 40);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 40);
   DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s"), .me = S("a.1"), .epoch = 41, .position = ten);
   CHECK_STR(row_text(),
             "Extra=N:1 checkpoint=S:10 heartbeat=N:42 shard_id=S:s sloop_done=S:10 "

@@ -2,6 +2,7 @@
  * written is compared attribute by attribute, for whoever reads it is not ours. */
 #include "unit/schema_table.h"
 
+#include "guest/guest_operations.h"
 #include "lease/shard_set.h"
 
 #define SEQ "49590338271490256608559692538361571095921575989136588898"
@@ -125,9 +126,9 @@ TEST(a_lease_from_its_making_to_its_removal) {
   /* A claim of a worker of its own survives all that its owner writes, and so does what is unknown here. */
   set_by_another("ClaimRequest", (slp_val){.kind = SLP_VAL_S, .s = S("77aa")});
   set_by_another("Extra", (slp_val){.kind = SLP_VAL_N, .s = S("1")});
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = N2, .epoch_after = N2);
-  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("b.1"), .epoch = N1, .epoch_after = N2);
-  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = N1, .epoch_after = N2);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = N2, .epoch_after = N2);
+  REFUSED(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("b.1"), .epoch = N1, .epoch_after = N2);
+  DO(.kind = SLP_GUEST_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = N1, .epoch_after = N2);
   DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s"), .me = S("a.1"), .epoch = N2, .epoch_after = N2 + 1,
      .position = ten);
   CHECK_STR(row_text(),
@@ -179,8 +180,8 @@ TEST(a_claim_is_made_and_taken_back) {
   CHECK_STR(row_text(),
             "AssignedTo=S:go Checkpoint=S:5 ClaimRequest=S:a.1 LeaseTimeout=S:" T1 " ShardID=S:s");
   REFUSED(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("go"), .epoch = N1);
-  REFUSED(.kind = SLP_OPERATION_UNCLAIM, .shard = S("s"), .me = S("b.1"));
-  DO(.kind = SLP_OPERATION_UNCLAIM, .shard = S("s"), .me = S("a.1"));
+  REFUSED(.kind = SLP_GUEST_UNCLAIM, .shard = S("s"), .me = S("b.1"));
+  DO(.kind = SLP_GUEST_UNCLAIM, .shard = S("s"), .me = S("a.1"));
   CHECK_STR(row_text(), "AssignedTo=S:go Checkpoint=S:5 LeaseTimeout=S:" T1 " ShardID=S:s");
   /* The Go program may leave an empty one. What has ended is not asked for. */
   set_by_another("ClaimRequest", (slp_val){.kind = SLP_VAL_S, .s = S("")});
