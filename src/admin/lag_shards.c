@@ -26,11 +26,9 @@ static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
   return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
 }
 
-/* Makes the entry of a shard. In layouts that do not store where the application began, LATEST is only a
- * default of the operator's options, so the shard then has no position. */
-static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_position *position, int leased) {
-  int latest = position->kind == SLP_POSITION_LATEST && a->schema->tells_no_start;
-  int none = position->kind == SLP_POSITION_NONE || latest;
+/* Makes the entry of a shard. */
+static slp_lag_entry entry_of(slp_str shard, const slp_position *position, int leased) {
+  int none = position->kind == SLP_POSITION_NONE;
   return (slp_lag_entry){.shard = shard,
                          .position = *position,
                          .lag = none ? SLOOP_LAG_NO_POSITION : SLOOP_LAG_OUT_OF_TIME,
@@ -63,7 +61,7 @@ static void add_unleased(slp_admin *a) {
     if (!p->filled || p->position.kind == SLP_POSITION_END) continue;
     slp_position from = p->position;
     if (!is_below_lease(a, slp_admin_listed(a, p->shard))) from.kind = SLP_POSITION_NONE;
-    a->lag.all[a->lag.n++] = entry_of(a, p->shard, &from, 0);
+    a->lag.all[a->lag.n++] = entry_of(p->shard, &from, 0);
   }
 }
 
@@ -74,7 +72,10 @@ void slp_lags_choose(slp_admin *a) {
   for (size_t i = 0; i < a->snapshot.leases_n; i++) {
     const slp_lease_row *row = &a->snapshot.leases[i];
     if (!is_to_be_read(a, row)) continue;
-    l->all[l->n] = entry_of(a, row->shard, &row->position, 1);
+    l->all[l->n] = entry_of(row->shard, &row->position, 1);
+    /* LATEST is only a default of the operator's options, so the shard has no position */
+    if (row->begin_untold && row->position.kind == SLP_POSITION_LATEST)
+      l->all[l->n].lag = SLOOP_LAG_NO_POSITION;
     l->all[l->n++].may_live = owner_may_live(a, row) != 0;
   }
   if (!a->unlisted) add_unleased(a);

@@ -4,8 +4,8 @@
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
+#include "base/mem.h"
 #include "codec/page.h"
-#include "lease/other_stream.h"
 #include "lease/schema.h"
 
 #include <sloop.h>
@@ -21,7 +21,7 @@ static int fail_with(slp_admin *a, const char *why) {
 /* Returns 1 if the task compares the rows with the stream's shards. RELEASE does not, because leases may be
  * given back whatever their rows say. IMPORT does not, because it reports each row that does not fit. */
 static int compares(const slp_admin *a) {
-  return a->schema->unnamed && a->shards_n &&
+  return a->schema->is_other_streams && a->shards_n &&
          (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET ||
           slp_admin_shows(a));
 }
@@ -36,27 +36,27 @@ static int say_or_fail(slp_admin *a, const char *text) {
   return 0;
 }
 
-static void see(const slp_admin *a, slp_other_stream *o, const slp_lease_row *row) {
-  const slp_admin_shard *s = slp_admin_listed(a, row->shard);
-  if (s) {
-    slp_shard_desc desc = {
-        .id = s->id, .hash_start = s->hash_start, .hash_end = s->hash_end, .seq_start = s->seq_start};
-    slp_other_stream_saw(o, row, &desc);
-  } else {
-    slp_other_stream_saw(o, row, NULL);
-  }
-}
-
-/* Fails the command if the rows are proven to belong to another stream. RESET does not count positions that
- * are too old, because it corrects them, nor shards that are not listed, because it leaves their rows as they
- * are. */
+/* Fails the command if the rows are proven to belong to another stream. */
 static int is_other_streams(slp_admin *a) {
-  slp_other_stream o = {.early = 0};
   char text[400];
-  for (size_t i = 0; i < a->shards_n; i++) slp_other_stream_newest(&o, a->shards[i].id);
-  for (size_t i = 0; i < a->snapshot.leases_n; i++) see(a, &o, &a->snapshot.leases[i]);
-  if (a->o.task == SLP_ADMIN_RESET) o.placed = o.beyond = 0;
-  return slp_other_stream_proven(&o, 1, text, sizeof text) && say_or_fail(a, text);
+  slp_shard_desc *shards = slp_zalloc_n(a->mem, a->shards_n, sizeof *shards);
+  if (!shards) {
+    slp_admin_no_memory(a);
+    return 1;
+  }
+  for (size_t i = 0; i < a->shards_n; i++) {
+    const slp_admin_shard *s = &a->shards[i];
+    shards[i] = (slp_shard_desc){
+        .id = s->id, .hash_start = s->hash_start, .hash_end = s->hash_end, .seq_start = s->seq_start};
+  }
+  slp_stream_check check = {.leases = a->snapshot.leases,
+                            .leases_n = a->snapshot.leases_n,
+                            .shards = shards,
+                            .shards_n = a->shards_n,
+                            .corrects = a->o.task == SLP_ADMIN_RESET};
+  int proven = a->schema->is_other_streams(&check, text, sizeof text);
+  slp_free(a->mem, shards);
+  return proven && say_or_fail(a, text);
 }
 
 /* Fails the command if a row belongs to another system. Commands that show rows, and IMPORT, do not fail

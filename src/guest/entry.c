@@ -10,11 +10,11 @@
 #include "base/states.h"
 #include "guest/common_name.h"
 #include "guest/guest.h"
+#include "guest/other_stream.h"
 #include "host/host.h"
 #include "lease/context.h"
 #include "lease/fleet_opts.h"
 #include "lease/lease_types.h"
-#include "lease/other_stream.h"
 #include "lease/read.h"
 #include "lease/schema.h"
 #include "lease/seen.h"
@@ -177,7 +177,7 @@ static void looked(slp_read *r) {
   }
   e->owned = 0;
   if (see_form(r, &form) || see_all(r, &s)) return;
-  if (s.leases && f->schema->unnamed && e->listing == SLP_ENTRY_UNLISTED) {
+  if (s.leases && f->schema->is_other_streams && e->listing == SLP_ENTRY_UNLISTED) {
     ask_listing(f);
     return;
   }

@@ -30,7 +30,7 @@
  *      entry.c        decides whether the table may be joined at all
  *      ask_owner.c    asks for a lease by this worker's name in its row
  *      from_listing.c learns from the stream's listing what rows don't tell of a shard
- *   0  counted_writes.c, expiry.c, wall_time.c, *_rule.c: pure
+ *   0  counted_writes.c, expiry.c, wall_time.c, other_stream.c, *_rule.c: pure
  *      kcl3_rows.c    reads the rows of KCL 3 that are no leases
  *      multi_table.c  one store over several tables */
 #ifndef SLP_GUEST_GUEST_H

@@ -25,6 +25,7 @@
 #include "guest/guest_schemas.h"
 #include "guest/schema_kcl_form.h"
 #include "guest/kcl3_rows.h"
+#include "guest/other_stream.h"
 #include "guest/strategies.h"
 #include "lease/instance.h"
 #include "lease/schema.h"
@@ -252,7 +253,7 @@ static void decide_form(slp_schema *base, const slp_store_rows *rows, slp_table_
     if (is_lease(&rows->rows[i])) slp_kcl_keys_count(&keys, names, text(&rows->rows[i], "leaseKey"));
   s->key = slp_kcl_form(&keys, names, s->several, ret);
   if (SLP_MUTANT(named_rows_passed_over) && !s->several) s->key = SLP_KCL_KEY_PLAIN;
-  s->base.unnamed = s->key == SLP_KCL_KEY_PLAIN;
+  s->base.is_other_streams = s->key == SLP_KCL_KEY_PLAIN ? slp_other_stream_is : NULL;
 }
 
 /* ---- conditions and changes ------------------------------------------------------------------------- */

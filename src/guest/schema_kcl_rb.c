@@ -19,6 +19,7 @@
 #include "guest/attrs.h"
 #include "guest/guest_operations.h"
 #include "guest/guest_schemas.h"
+#include "guest/other_stream.h"
 #include "guest/shard_rows.h"
 #include "guest/strategies.h"
 #include "guest/wall_time.h"
@@ -415,11 +416,11 @@ slp_schema *slp_schema_kcl_rb(slp_mem *mem) {
       .name = "kcl-rb",
       .refused = REFUSED,
       .strategy = &slp_strategy_kcl_rb.base,
-      .unnamed = 1,
       .whole_records = 1,
       .operations = operations,
       .table = table,
       .scope = slp_scope_whole_table,
+      .is_other_streams = slp_other_stream_is,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

@@ -23,6 +23,7 @@
 #include "core/position.h"
 #include "guest/guest_operations.h"
 #include "guest/guest_schemas.h"
+#include "guest/other_stream.h"
 #include "guest/strategies.h"
 #include "lease/instance.h"
 #include "lease/schema.h"
@@ -574,12 +575,12 @@ slp_schema *slp_schema_kinsumer(slp_mem *mem, const char *app, uint32_t lease_ms
       .name = "kinsumer",
       .refused = REFUSED,
       .strategy = &slp_strategy_kinsumer.base,
-      .unnamed = 1,
       .whole_records = 1,
       .operations = operations,
       .table = table,
       .side_table = side_table,
       .scope = scope,
+      .is_other_streams = slp_other_stream_is,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

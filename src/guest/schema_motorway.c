@@ -24,6 +24,7 @@
 #include "guest/attrs.h"
 #include "guest/guest_operations.h"
 #include "guest/guest_schemas.h"
+#include "guest/other_stream.h"
 #include "guest/shard_rows.h"
 #include "guest/strategies.h"
 #include "lease/instance.h"
@@ -335,12 +336,11 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
       .name = "motorway",
       .refused = REFUSED,
       .strategy = &slp_strategy_motorway.base,
-      .unnamed = 1,
       .whole_records = 1,
-      .tells_no_start = 1,
       .operations = operations,
       .table = table,
       .scope = slp_scope_whole_table,
+      .is_other_streams = slp_other_stream_is,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

@@ -20,6 +20,7 @@
 #include "guest/attrs.h"
 #include "guest/guest_operations.h"
 #include "guest/guest_schemas.h"
+#include "guest/other_stream.h"
 #include "guest/shard_rows.h"
 #include "guest/strategies.h"
 #include "guest/wall_time.h"
@@ -323,12 +324,11 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
       .name = "vmware-go-kcl",
       .refused = REFUSED,
       .strategy = &slp_strategy_vmware.base,
-      .unnamed = 1,
       .whole_records = 1,
-      .tells_no_start = 1,
       .operations = operations,
       .table = table,
       .scope = slp_scope_whole_table,
+      .is_other_streams = slp_other_stream_is,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

@@ -42,7 +42,7 @@
  *   1  read.c, spread.c, bulk_write.c, due.c, worker_life.c, shard_listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user wants to be saved, until their outcome is reported
- *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, grant.c,
+ *      schema.c, store.c, snapshot.c, outcome.c, silence.c, absence.c, grant.c,
  *                     gate.c, throttling.c, hash_range.c, shard_set.c, former.c, refused.c, clear.c,
  *                     *_rule.c: their results depend on their arguments only */
 #ifndef SLP_LEASE_FLEET_INSIDE_H

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/states.h"
+#include "codec/page.h"
 #include "core/position.h"
 #include "lease/lease_types.h"
 #include "lease/store.h"
@@ -290,6 +291,17 @@ typedef struct slp_table_form {
   char passed[230];  /* which rows are left as they are, because they belong to other streams; "": none */
 } slp_table_form;
 
+/* the leases of a table, and the shards of the stream that a command is about */
+typedef struct slp_stream_check {
+  const slp_lease_row *leases;
+  size_t leases_n;
+  const slp_shard_desc *shards; /* sorted by id */
+  size_t shards_n;
+  /* 1: the command corrects positions that are too old, and leaves the rows of shards alone that the stream
+   * does not have. So neither of them proves anything. */
+  uint8_t corrects;
+} slp_stream_check;
+
 typedef struct slp_schema slp_schema;
 struct slp_schema {
   const char *name;
@@ -302,11 +314,6 @@ struct slp_schema {
   /* 1: a row can say that no record has the position's number, and since when no record has come (an idle
    * mark) */
   uint8_t idle_places;
-  /* 1: if a row has no position, reading begins where the options of each worker say */
-  uint8_t tells_no_start;
-  /* 1: rows do not have the name of their stream. If rows with and without a name may exist (`form`): 1 if
-   * the rows of this stream have none. */
-  uint8_t unnamed;
   slp_set operations; /* of slp_operation_kind: the operations that the layout has */
   /* The least number of digits of the stream's sequence numbers (slp_source.number_digits_min). Set by the
    * code that opens the schema. */
@@ -338,6 +345,9 @@ struct slp_schema {
   /* Decides from all rows which form the keys of this stream's rows have, before any row is read or created.
    * NULL: there is only one form. */
   void (*form)(slp_schema *s, const slp_store_rows *rows, slp_table_form *ret);
+  /* Returns 1 if the leases are proven to belong to another stream; `why` then says which row proves it, and
+   * what to do. NULL: the rows have the name of their stream. `form` may set or clear this member. */
+  int (*is_other_streams)(const slp_stream_check *c, char *why, size_t size);
   /* reads one row; called only by slp_schema_read_row */
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
   /* Reads what a row of the kind SLP_ROW_BESIDE shows of the fleet's workers, for commands. Sets *ret to

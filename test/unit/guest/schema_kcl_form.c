@@ -154,7 +154,7 @@ TEST(what_is_read_and_made_goes_by_what_was_found) {
   schema = slp_schema_kcl(mem, (slp_str){"", 0}, 0);
   CHECK(slp_schema_kcl_named(schema, names[0], names[1]) == 0);
   find(NAME ":shardId-0");
-  CHECK(!schema->unnamed);
+  CHECK(!schema->is_other_streams);
   see(NAME ":shardId-0");
   CHECK(parsed.kind == SLP_ROW_LEASE && slp_str_is(parsed.u.lease.shard, "shardId-0"));
   see("shardId-0");
@@ -165,7 +165,7 @@ TEST(what_is_read_and_made_goes_by_what_was_found) {
   find(ALIAS ":shardId-0-a");
   CHECK(slp_str_is(*made(&name), ALIAS ":shardId-5") && name.n == sizeof ALIAS - 1);
   find("shardId-0");
-  CHECK(schema->unnamed);
+  CHECK(schema->is_other_streams);
   see("shardId-0");
   CHECK(parsed.kind == SLP_ROW_LEASE);
   see(NAME ":shardId-0");

@@ -1,5 +1,5 @@
 /* Rows that do not name their stream: which of them prove that they are another one's. */
-#include "lease/other_stream.h"
+#include "guest/other_stream.h"
 
 #include "check.h"
 
@@ -79,4 +79,28 @@ TEST(the_remedy_is_not_cut_off) {
   begin();
   saw(row(id, "0", "8", ""), &b);
   CHECK(proven(0) && strlen(why) < 298 && strstr(why, "nobody needs them"));
+}
+
+/* As a command asks: all leases at once, against the sorted list of shards. */
+TEST(a_command_compares_the_whole_table) {
+  slp_shard_desc shards[] = {shard("0", "49", "4000"), shard("50", "99", "4000")};
+  slp_lease_row leases[] = {row("shardId-000000000003", "0", "49", "399"),
+                            row("shardId-000000000009", "50", "99", "4000")};
+  shards[0].id = SLP_STR("shardId-000000000003");
+  shards[1].id = SLP_STR("shardId-000000000009");
+  slp_stream_check all = {.leases = leases, .leases_n = 2, .shards = shards, .shards_n = 2};
+  CHECK(!slp_other_stream_is(&all, why, sizeof why));
+  leases[1].position.mark = leases[0].position.mark;
+  CHECK(slp_other_stream_is(&all, why, sizeof why) && strstr(why, "--reset all --to oldest"));
+  all.corrects = 1; /* --reset does what the message says */
+  CHECK(!slp_other_stream_is(&all, why, sizeof why));
+  leases[0].hash_end = SLP_STR("48");
+  CHECK(slp_other_stream_is(&all, why, sizeof why) && strstr(why, "other hash keys"));
+  leases[0].hash_end = SLP_STR("49");
+  leases[0].shard = SLP_STR("shardId-000000000010");
+  CHECK(!slp_other_stream_is(&all, why, sizeof why));
+  all.corrects = 0;
+  CHECK(slp_other_stream_is(&all, why, sizeof why));
+  all.leases_n = all.shards_n = 0;
+  CHECK(!slp_other_stream_is(&all, why, sizeof why));
 }

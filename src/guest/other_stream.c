@@ -1,6 +1,6 @@
 /* other_stream.c - finds proofs that a table's rows belong to another stream (other_stream.h). A row of this
  * stream can never give such a proof. A worker does not join if there is a proof. */
-#include "lease/other_stream.h"
+#include "guest/other_stream.h"
 
 #include "base/num.h"
 #include "codec/page.h"
@@ -9,6 +9,7 @@
 #include "lease/schema.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Reads the number in an id "shardId-NUMBER" of Kinesis. Returns 0 for any other id; ids of DynamoDB
  * Streams have more text after the number. */
@@ -72,4 +73,23 @@ int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, siz
              "another stream. %s",
              SHARD(o->beyond_shard), SHARD(o->newest), what_to_do);
   return o->proven || early || (o->beyond && late);
+}
+
+/* ---- for commands ------------------------------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b) {
+  return slp_str_cmp(((const slp_shard_desc *)a)->id, ((const slp_shard_desc *)b)->id);
+}
+
+int slp_other_stream_is(const slp_stream_check *c, char *why, size_t size) {
+  slp_other_stream o = {.early = 0};
+  for (size_t i = 0; i < c->shards_n; i++) slp_other_stream_newest(&o, c->shards[i].id);
+  for (size_t i = 0; i < c->leases_n; i++) {
+    slp_shard_desc key = {.id = c->leases[i].shard};
+    slp_other_stream_saw(
+        &o, &c->leases[i],
+        c->shards_n ? bsearch(&key, c->shards, c->shards_n, sizeof *c->shards, by_id) : NULL);
+  }
+  if (c->corrects) o.placed = o.beyond = 0;
+  return slp_other_stream_proven(&o, 1, why, size);
 }

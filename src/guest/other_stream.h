@@ -2,8 +2,8 @@
  * belong to another stream than the one that should be read. The rows are compared with the stream's shards.
  * A shard's id alone proves nothing, because every stream begins with shardId-000000000000. Pure: no input
  * but the arguments. (other_stream.c) */
-#ifndef SLP_LEASE_OTHER_STREAM_H
-#define SLP_LEASE_OTHER_STREAM_H
+#ifndef SLP_GUEST_OTHER_STREAM_H
+#define SLP_GUEST_OTHER_STREAM_H
 
 #include "codec/page.h"
 #include "lease/schema.h"
@@ -31,5 +31,8 @@ void slp_other_stream_saw(slp_other_stream *o, const slp_lease_row *row, const s
  * what to do. late, 1: the rows were compared with a later listing too, so the listing is not older than the
  * rows. */
 int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, size_t size);
+
+/* For slp_schema.is_other_streams: does all of the above with the leases and shards of `c`. */
+int slp_other_stream_is(const slp_stream_check *c, char *why, size_t size);
 
 #endif
