@@ -3,6 +3,7 @@
  * up. If it no longer wants the lease, it removes its claim. */
 #include "guest/ask_owner.h"
 
+#include "base/mutant.h"
 #include "base/probe.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
@@ -62,6 +63,11 @@ void slp_ask_take_back(slp_lease *l) {
   slp_fleet_operation(l->f, &l->op.i, SLP_GUEST_UNCLAIM);
   l->op.tries_max = slp_guest_rules_of(l->f)->asks == SLP_ASKS_OURS ? 0 : TAKE_BACK_TRIES;
   slp_lease_send(l, SLP_GUEST_UNCLAIM, taken_back);
+}
+
+int slp_ask_must_give_up(const slp_lease *l) {
+  slp_str claim = slp_instance_str(&l->row.claim);
+  return claim.n && !slp_str_eq(claim, slp_instance_str(&l->f->me)) && !SLP_MUTANT(claim_ignored);
 }
 
 void slp_ask_look_soon(slp_lease *l) {

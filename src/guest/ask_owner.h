@@ -18,8 +18,10 @@ int slp_choice_removed(slp_lease *l);
 void slp_ask_take_back(slp_lease *l);
 /* reads the row again in half a second, to see whether the owner has given the lease up */
 void slp_ask_look_soon(slp_lease *l);
-/* The next two functions are the members claimed and leaves of slp_strategy. A worker that leaves removes all
+/* The next three functions are the members must_give_up, claimed and leaves of slp_strategy. An owner obeys
+ * every claim of another worker, whether that worker or a leader wrote it. A worker that leaves removes all
  * its claims. */
+int slp_ask_must_give_up(const slp_lease *l);
 void slp_ask_claimed(slp_lease *l);
 void slp_ask_leaves(slp_fleet *f);
 /* Returns 1 if the lease's owner is dead: it has been silent for long enough, and `row` is the same as in the

@@ -7,6 +7,7 @@
  *     while keeps its leases, unless a renewal is refused. */
 #include "guest/counter.h"
 
+#include "base/probe.h"
 #include "guest/common_name.h"
 #include "guest/entry.h"
 #include "guest/guest.h"
@@ -18,6 +19,7 @@
 #include "lease/deadline.h"
 #include "lease/deadline_part.h"
 #include "lease/due.h"
+#include "lease/fleet_opts.h"
 #include "lease/lease.h"
 #include "lease/lease_part.h"
 #include "lease/lease_types.h"
@@ -167,6 +169,18 @@ static int renew(slp_lease *l) {
   slp_counter_tell_rate(l, i);
   l->op.tries_max = 0;
   return slp_lease_send(l, SLP_GUEST_RENEW, renewed);
+}
+
+void slp_counter_park(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (slp_lease_put(l)) return;
+  SLP_PROBE("lease: kept shut, parked");
+  f->processor->ops->revoke(f->processor, l->shard, SLP_SHUTDOWN_LEFT);
+  l->own.begin = l->own.saved;
+  l->parked_us = slp_fleet_now(f);
+  slp_lease_move(l, SLP_LEASE_PARKED);
+  slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->own.epoch,
+                 "parked: this worker keeps it, unread, while it runs");
 }
 
 void slp_counter_beat(slp_fleet *f) {

@@ -469,6 +469,7 @@ static void run(slp_timer *t) {
 
 void slp_indexing_joins(slp_fleet *f) { rest(f, 0); }
 void slp_indexing_begin(slp_fleet *f) { rest(f, 0); }
+int slp_indexing_must_give_up(const slp_lease *l) { return !l->want.assigned; }
 void slp_indexing_unknown_children(slp_fleet *f) { slp_guest_of(f)->index.look = 1; }
 
 void slp_indexing_leaves(slp_fleet *f) {

@@ -37,6 +37,7 @@ void slp_indexing_joins(slp_fleet *f);
 void slp_indexing_begin(slp_fleet *f);
 void slp_indexing_met(slp_lease *l, const slp_lease_row *row);
 void slp_indexing_missed(slp_lease *l);
+int slp_indexing_must_give_up(const slp_lease *l); /* returns 1 if the lease is not of this worker's share */
 void slp_indexing_listed(slp_fleet *f, int ok);
 void slp_indexing_unknown_children(slp_fleet *f);
 void slp_indexing_leaves(slp_fleet *f);

@@ -18,6 +18,7 @@
 #include "guest/mode.h"
 #include "guest/steal.h"
 #include "guest/write_proof.h"
+#include "lease/lease.h"
 #include "lease/lease_types.h"
 #include "lease/schema.h"
 
@@ -88,7 +89,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
   .beat = slp_counter_beat, .good_us = slp_counter_good_us, .may_open = slp_counter_may_open,          \
   .wrote = slp_counter_wrote, .begun = slp_counter_begun, .chosen_us = slp_choice_us,                  \
   .restores = slp_choice_restores, .removed = slp_choice_removed, .outcome = slp_counted_outcome,      \
-  .keeps_parked = 1
+  .park = slp_counter_park
 
 /* for layouts in which the row of a lease has a time at which the lease runs out */
 #define BY_TIME                                                                          \
@@ -97,11 +98,11 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 
 /* For systems in which each worker takes leases in rounds. A worker that gave a lease up for lack of progress
  * does not take it again for six lease times, because other workers take it after three. */
-#define BY_ROUNDS                                                                               \
-  .shun_leases = 6, .claims_decide = 1, .begin = slp_steal_begin, .resumed = slp_steal_resumed, \
-  .listed = listed_where_stolen, .unknown_children = slp_steal_unknown_children,                \
-  .may_make = slp_steal_may_make, .part = slp_steal_part, .claimed = slp_ask_claimed,           \
-  .leaves = slp_ask_leaves
+#define BY_ROUNDS                                                                                         \
+  .shun_leases = 6, .must_give_up = slp_ask_must_give_up, .hands_over = slp_lease_unwant,                 \
+  .begin = slp_steal_begin, .resumed = slp_steal_resumed, .listed = listed_where_stolen,                  \
+  .unknown_children = slp_steal_unknown_children, .may_make = slp_steal_may_make, .part = slp_steal_part, \
+  .claimed = slp_ask_claimed, .leaves = slp_ask_leaves
 
 #define BY_STEALING .met = slp_steal_met, .missed = slp_steal_missed, .gone = gone_where_stolen
 
@@ -147,7 +148,7 @@ const slp_guest_strategy slp_strategy_vmware = {
 
 const slp_guest_strategy slp_strategy_kinsumer = {
     .base = {BY_LEASE, BY_TIME, .missing_blocks = 1, .knows_parents = slp_listing_knows_parents,
-             .only_own = 1, .begin = slp_indexing_begin, .met = slp_indexing_met,
+             .must_give_up = slp_indexing_must_give_up, .begin = slp_indexing_begin, .met = slp_indexing_met,
              .missed = slp_indexing_missed, .gone = slp_counter_gone, .listed = listed_by_index,
              .unknown_children = slp_indexing_unknown_children, .part = slp_indexing_part,
              .leaves = slp_indexing_leaves, .clients = 1, .is_share = slp_index_is_mine},

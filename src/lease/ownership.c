@@ -291,9 +291,8 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->row.claim);
-  if (f->strategy->only_own) return !l->want.assigned;
+  if (f->strategy->must_give_up) return f->strategy->must_give_up(l);
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
-  if (f->strategy->claims_decide) return 1;
   /* a lease that is assigned to this worker stays; one that it only inherited goes to the worker that claims
    * it */
   if (slp_worker_is(f, SLP_WORKER_RUNS) && l->want.assigned) return 0;
@@ -308,7 +307,7 @@ static void saw_mine(slp_lease *l) {
   slp_fleet *f = l->f;
   if (l->row.claim.n && l->want.assigned && l->row.claim_version > slp_leases_version(f))
     slp_assignment_read(f);
-  if (l->row.claim.n && is_draining(l) && !f->strategy->claims_decide) {
+  if (l->row.claim.n && is_draining(l) && f->strategy->members) {
     slp_str id, incarnation;
     slp_member *p = NULL;
     if (slp_instance_split(slp_instance_str(&l->row.claim), &id, &incarnation)) p = slp_member_make(f, id);
@@ -465,7 +464,7 @@ static void drain(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
   slp_lease_move(l, SLP_LEASE_DRAINING);
-  if (why == SLP_RELEASE_HANDOVER && f->strategy->claims_decide) slp_lease_unwant(l);
+  if (why == SLP_RELEASE_HANDOVER && f->strategy->hands_over) f->strategy->hands_over(l);
   l->release.why = (uint8_t)why;
   l->release.deadline_us = now + (uint64_t)f->o.handover_ms * 1000;
   if (why == SLP_RELEASE_LEAVE) l->release.deadline_us = slp_worker_leave_by_us(f);
@@ -510,19 +509,6 @@ static void owned(slp_lease *l) {
   }
 }
 
-/* Keeps a parked lease without reading its shard. For layouts whose rows can't say that a lease is parked. */
-static void park(slp_lease *l) {
-  slp_fleet *f = l->f;
-  if (slp_lease_put(l)) return;
-  SLP_PROBE("lease: kept shut, parked");
-  f->processor->ops->revoke(f->processor, l->shard, SLP_SHUTDOWN_LEFT);
-  l->own.begin = l->own.saved;
-  l->parked_us = slp_fleet_now(f);
-  slp_lease_move(l, SLP_LEASE_PARKED);
-  slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->own.epoch,
-                 "parked: this worker keeps it, unread, while it runs");
-}
-
 static void draining(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f), *deadline_us = &l->release.deadline_us;
@@ -550,8 +536,8 @@ static void draining(slp_lease *l) {
     SLP_PROBE("lease: who asked for it has died meanwhile");
     why = SLP_RELEASE_LEAVE;
   }
-  if (why == SLP_RELEASE_PARK && f->strategy->keeps_parked && slp_worker_is(f, SLP_WORKER_RUNS)) {
-    park(l);
+  if (why == SLP_RELEASE_PARK && f->strategy->park && slp_worker_is(f, SLP_WORKER_RUNS)) {
+    f->strategy->park(l);
     return;
   }
   if (slp_worker_is(f, SLP_WORKER_LEAVING) && f->strategy->frees_all && slp_lease_clean(l)) {

@@ -81,8 +81,9 @@ static void send(slp_lease *l, slp_operation_kind kind) {
 
 void slp_lease_release_step(slp_lease *l) {
   int claimed = l->row.claim.n && !slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
+  const slp_strategy *strategy = l->f->strategy;
   /* 1: the claim in the row decides who is the next owner, for whatever reason the lease is given up */
-  int named = claimed && l->f->strategy->claims_decide;
+  int named = claimed && strategy->must_give_up && strategy->must_give_up(l);
   if (l->state == SLP_LEASE_UNRELEASED && slp_lease_wanted(l) && !named) {
     send(l, SLP_OPERATION_RETAKE);
   } else if (named || (l->release.why == SLP_RELEASE_HANDOVER && claimed)) {

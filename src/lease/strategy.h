@@ -63,12 +63,14 @@ struct slp_strategy {
   uint8_t shun_leases;
   /* 1: while the stream lists a parent that has no row, its child is not read */
   uint8_t missing_blocks;
-  /* 1: an owner obeys every claim in the row, whether the next owner or a leader wrote it */
-  uint8_t claims_decide;
-  /* 1: an owner gives a lease up when it is not assigned to it any more, even if no worker claims it */
-  uint8_t only_own;
-  /* 1: rows can't say that a lease is parked, so its owner keeps the lease and does not read the shard */
-  uint8_t keeps_parked;
+  /* Returns 1 if the owner must give the lease up: to the worker that claims it, or to nobody if no worker
+   * does. Then it obeys the claim even if it gives the lease up for another reason. NULL: it obeys a claim on
+   * a lease that is not assigned to it any more. */
+  int (*must_give_up)(const slp_lease *l);
+  void (*hands_over)(slp_lease *l); /* called when the owner begins to hand the lease over */
+  /* Called when the lease is parked and its shard is drained. Keeps the lease, and closes the shard. NULL:
+   * the lease is released, by a write that also marks it as parked. */
+  void (*park)(slp_lease *l);
   void (*begin)(slp_fleet *f); /* Called when the worker has joined: begins to look for leases. Never NULL. */
   /* called when the lease deadline has passed, or when the worker was evicted */
   void (*suspended)(slp_fleet *f);
