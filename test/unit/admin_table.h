@@ -25,6 +25,8 @@ static slp_memory *tables;
 static slp_store *mine; /* the test's own way to the table */
 static slp_schema *layout;
 static int kcl;
+static slp_position
+    vmware; /* where reading begins in a table of vmware-go-kcl; NONE: the table is another one */
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
@@ -56,7 +58,7 @@ static inline void write_row(slp_store_write *w) {
 /* "+N/ROW" is under the n-th partition key. */
 static slp_row_key key_of(const char *row) {
   static char range[300], hash[40];
-  if (kcl) return (slp_row_key){slp_str_of(row), {NULL, 0}};
+  if (kcl || vmware.kind) return (slp_row_key){slp_str_of(row), {NULL, 0}};
   const char *rest = row[0] == '+' ? strchr(row, '/') + 1 : row;
   snprintf(hash, sizeof hash, "shop%.*s", rest == row ? 0 : (int)(rest - row - 1), row);
   snprintf(range, sizeof range, "orders@1700000000/%s", rest);
@@ -320,6 +322,7 @@ static void h_close(slp_store *s) {
 static const slp_store_ops harmed_ops = {h_prepare, h_get, h_list, h_write, h_cancel, h_close};
 
 static slp_schema *layout_new(void) {
+  if (vmware.kind) return slp_schema_vmware(mem, &vmware);
   if (kcl) return slp_schema_kcl(mem, (slp_str){NULL, 0}, 0);
   return slp_schema_sloop(mem, SLP_STR("shop"), SLP_STR("orders"), SLP_STR("1700000000"));
 }

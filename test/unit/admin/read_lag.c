@@ -306,6 +306,22 @@ TEST(a_living_workers_word_counts_until_its_lease_is_over) {
   end();
 }
 
+/* Where a new application begins is no position of a shard in tables that do not have it. */
+TEST(a_beginning_that_the_row_does_not_tell) {
+  for (int latest = 0; latest < 2; latest++) {
+    vmware.kind = latest ? SLP_POSITION_LATEST : SLP_POSITION_OLDEST;
+    begin_read("s1 s2", 1);
+    PUT("s1", "LeaseTimeout=2026-01-02T03:04:05Z");
+    PUT("s2", "LeaseTimeout=2026-01-02T03:04:05Z", "Checkpoint=42");
+    const sloop_leases_t *l = READ(PAGE(REC("42", "1767323000") "," REC("43", "1767323015"), BEHIND(0)));
+    CHECK_INT(l->leases_n, 2);
+    CHECK_INT(l->leases[0]->lag, latest ? SLOOP_LAG_NO_POSITION : SLOOP_LAG_READ);
+    CHECK_INT(l->leases[1]->lag, SLOOP_LAG_READ);
+    over();
+    end();
+  }
+}
+
 TEST(shards_without_a_lease) {
   begin_read("a! b<a! c<b d<b e x! y<x z", 1);
   PUT("l/b", "epoch#2", "pos=1:00242:4294967295");
