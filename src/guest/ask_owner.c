@@ -90,7 +90,7 @@ void slp_ask_leaves(slp_fleet *f) {
 int slp_ask_owner_is_dead(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   const slp_seen_shard *seen = slp_seen_get(f, l->shard);
-  return seen && seen->silence.last.counter == row->epoch && slp_counter_dead(f, seen, 1);
+  return seen && slp_guest_seen_of(seen)->silence.last.counter == row->epoch && slp_counter_dead(f, seen, 1);
 }
 
 int slp_ask_is_mine(const slp_lease *l, const slp_lease_row *row) {

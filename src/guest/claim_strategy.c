@@ -39,9 +39,11 @@ uint64_t slp_claim_reserved_until_us(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
   uint64_t until_us = slp_expiry_reserved_us(row, me(f), slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
   slp_str id, incarnation;
-  int still = until_us && seen && seen->silence.reads && seen->silence.last.counter == row->epoch;
+  int still = until_us && seen && slp_guest_seen_of(seen)->silence.reads &&
+              slp_guest_seen_of(seen)->silence.last.counter == row->epoch;
   if (!still || !slp_instance_split(row->claim, &id, &incarnation)) return until_us;
-  return slp_min_u64(until_us, slp_after_us(seen->silence.since_us, slp_fleet_lease_us(f)));
+  return slp_min_u64(until_us,
+                     slp_after_us(slp_guest_seen_of(seen)->silence.since_us, slp_fleet_lease_us(f)));
 }
 
 static int reserved(slp_fleet *f, const slp_lease_row *row) {

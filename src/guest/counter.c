@@ -201,15 +201,17 @@ void slp_counter_beat(slp_fleet *f) {
 
 void slp_counter_saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us) {
   slp_sign sign = f->strategy->sign(row, slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
-  if (!seen->silence.reads) seen->born_free = !row->owner.n;
-  if (row->owner.n) seen->born_free = 0;
-  slp_silence_saw(&seen->silence, &sign, done_us, slp_fleet_trouble_us(f));
+  if (!slp_guest_seen_of(seen)->silence.reads) slp_guest_seen_of(seen)->born_free = !row->owner.n;
+  if (row->owner.n) slp_guest_seen_of(seen)->born_free = 0;
+  slp_silence_saw(&slp_guest_seen_of(seen)->silence, &sign, done_us, slp_fleet_trouble_us(f));
 }
 
 int slp_counter_dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
-  if (!slp_proof_is(f, SLP_PROOF_GOOD) || !slp_write_proof_covers(f, seen->silence.since_us)) return 0;
-  uint64_t at = slp_strategy_dead_us(f->strategy, &seen->silence, leases * slp_fleet_lease_us(f),
-                                     slp_fleet_trouble_us(f));
+  if (!slp_proof_is(f, SLP_PROOF_GOOD) ||
+      !slp_write_proof_covers(f, slp_guest_seen_of(seen)->silence.since_us))
+    return 0;
+  uint64_t at = slp_strategy_dead_us(f->strategy, &slp_guest_seen_of(seen)->silence,
+                                     leases * slp_fleet_lease_us(f), slp_fleet_trouble_us(f));
   return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
 

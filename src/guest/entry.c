@@ -112,8 +112,8 @@ static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
   slp_seen_shard *seen = slp_seen_of(f, l->shard);
   slp_sign sign = {.counter = l->stranger};
   if (!seen) return 0;
-  int known = seen->silence.reads && seen->silence.last.counter;
-  return slp_silence_saw(&seen->silence, &sign, done_us, 0) && known && l->stranger;
+  int known = slp_guest_seen_of(seen)->silence.reads && slp_guest_seen_of(seen)->silence.last.counter;
+  return slp_silence_saw(&slp_guest_seen_of(seen)->silence, &sign, done_us, 0) && known && l->stranger;
 }
 
 typedef struct sight { /* what one read of the table has shown */

@@ -46,6 +46,8 @@
 #include "lease/fleet_inside.h"
 #include "lease/instance.h"
 #include "lease/lease_part.h"
+#include "lease/seen.h"
+#include "lease/silence.h"
 
 struct slp_guest { /* what this room stores with a fleet; slp_fleet.guest points to it */
   slp_fleet *f;
@@ -93,6 +95,18 @@ typedef struct slp_guest_lease { /* what this room stores with a lease; slp_leas
   slp_lease_choice choice;
 } slp_guest_lease;
 
+typedef struct slp_guest_seen { /* what this room remembers of a shard; slp_seen_shard.guest points to it */
+  uint8_t born_free;            /* 1: the lease was free when it was first seen */
+  uint8_t begun;                /* 1: a position was saved in the row when it was last seen */
+  /* since when every list of rows has shown the lease with an owner and without a saved position; 0: the last
+   * list did not */
+  uint64_t unsaved_us;
+  slp_silence silence; /* for how long the counter in the row has not changed */
+  uint64_t listed_us;  /* when the last complete list of the table came that had the shard's row */
+  uint64_t first_us;   /* when the first such list came */
+} slp_guest_seen;
+
+static inline slp_guest_seen *slp_guest_seen_of(const slp_seen_shard *s) { return s->guest; }
 static inline slp_guest *slp_guest_of(const slp_fleet *f) { return f->guest; }
 static inline slp_guest_lease *slp_guest_lease_of(const slp_lease *l) { return l->guest; }
 static inline const slp_guest_strategy *slp_guest_rules_of(const slp_fleet *f) {

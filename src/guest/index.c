@@ -181,8 +181,8 @@ static int is_left(slp_lease *l, const slp_lease_row *row) {
   if (!seen || !slp_proof_is(f, SLP_PROOF_GOOD)) return 0;
   slp_counter_saw(f, seen, row, now);
   int alive = lives(f, row->owner);
-  uint64_t at = slp_strategy_dead_us(f->strategy, &seen->silence, alive ? lease_us : 2 * period_us(f),
-                                     slp_fleet_trouble_us(f));
+  uint64_t at = slp_strategy_dead_us(f->strategy, &slp_guest_seen_of(seen)->silence,
+                                     alive ? lease_us : 2 * period_us(f), slp_fleet_trouble_us(f));
   if (alive) at = slp_max_u64(at, slp_after_us(slp_guest_of(f)->index.changed_us, lease_us));
   return now >= at;
 }
@@ -247,7 +247,7 @@ static void written(slp_fleet *f, uint32_t refused, int given_up) {
 
 static void use(slp_fleet *f, const slp_snapshot *s) {
   int made, removed; /* neither is used: this layout removes no rows of leases */
-  slp_seen_forget(f, s, 0);
+  slp_seen_forget(f, s, NULL);
   if (slp_guest_of(f)->index.listed) {
     slp_guest_of(f)->index.look = 0;
     slp_shard_sync_tell_bad(f, s);

@@ -268,7 +268,8 @@ static void view_led(view *v, const slp_lease_row *row) {
  * records that it has handed out would come again. The owner of an idle shard never saves anything, so this
  * returns 0 after FRESH_LEASES lease times. */
 static int is_fresh(slp_fleet *f, const slp_seen_shard *seen) {
-  return seen->unsaved_us && slp_fleet_now(f) - seen->unsaved_us < FRESH_LEASES * slp_fleet_lease_us(f);
+  return slp_guest_seen_of(seen)->unsaved_us &&
+         slp_fleet_now(f) - slp_guest_seen_of(seen)->unsaved_us < FRESH_LEASES * slp_fleet_lease_us(f);
 }
 
 /* Reports to the user, once, that a program of the other system owns a lease and never gives one up. */
@@ -306,14 +307,15 @@ static int view_lease(view *v, const slp_lease_row *row) {
     /* free: no owner, or by_name: this worker has released the lease, and the answer has not come yet */
   } else if (!row->owner.n || by_name) {
     to->free = 1;
-    to->old = (uint8_t)(seen->born_free || by_name || slp_counter_dead(f, seen, OLD_LEASES));
+    to->old =
+        (uint8_t)(slp_guest_seen_of(seen)->born_free || by_name || slp_counter_dead(f, seen, OLD_LEASES));
   } else if (slp_counter_dead(f, seen, 1)) {
     to->free = 1;
     to->old = (uint8_t)slp_counter_dead(f, seen, OLD_LEASES);
   } else {
-    uint64_t dead_us =
-        slp_max_u64(seen->silence.since_us + slp_strategy_span_us(f->strategy, slp_fleet_lease_us(f)),
-                    seen->silence.last.until_us);
+    uint64_t dead_us = slp_max_u64(
+        slp_guest_seen_of(seen)->silence.since_us + slp_strategy_span_us(f->strategy, slp_fleet_lease_us(f)),
+        slp_guest_seen_of(seen)->silence.last.until_us);
     if (dead_us < slp_fleet_now(f) + slp_fleet_lease_us(f) / 2)
       v->next_us = slp_min_u64(v->next_us, dead_us + 1000);
     if ((is_fresh(f, seen) && !asks_owner(f, row)) || row->stranger) to->ready = 0;
@@ -514,20 +516,22 @@ static void saw_end(slp_fleet *f, slp_seen_shard *seen) {
 
 /* Remembers what a complete list of the table shows of each lease. */
 static void saw_all(slp_fleet *f, const slp_snapshot *s) {
-  slp_guest_of(f)->stealing.table_us = slp_guest_of(f)->stealing.read.rq->done_us;
+  uint64_t done_us = slp_guest_of(f)->stealing.read.rq->done_us;
+  slp_guest_of(f)->stealing.table_us = done_us;
   slp_seen_rows(f, slp_fleet_now(f));
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_seen_shard *seen = slp_seen_of(f, s->leases[i].shard);
     if (!seen) continue;
-    slp_counter_saw(f, seen, &s->leases[i], slp_guest_of(f)->stealing.read.rq->done_us);
-    seen->listed_us = slp_guest_of(f)->stealing.read.rq->done_us;
+    slp_guest_seen *known = slp_guest_seen_of(seen);
+    slp_counter_saw(f, seen, &s->leases[i], done_us);
+    known->listed_us = done_us;
     slp_seen_row(f, seen);
-    if (!seen->first_us) seen->first_us = seen->listed_us;
-    seen->begun = (uint8_t)slp_sync_is_begun(&s->leases[i].position);
+    if (!known->first_us) known->first_us = known->listed_us;
+    known->begun = (uint8_t)slp_sync_is_begun(&s->leases[i].position);
     if (!s->leases[i].unsaved || !s->leases[i].owner.n)
-      seen->unsaved_us = 0;
-    else if (!seen->unsaved_us)
-      seen->unsaved_us = slp_guest_of(f)->stealing.read.rq->done_us;
+      known->unsaved_us = 0;
+    else if (!known->unsaved_us)
+      known->unsaved_us = done_us;
     if (s->leases[i].position.kind != SLP_POSITION_END)
       seen->ended_us = 0;
     else if (!seen->ended_us)
@@ -536,16 +540,26 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->elsewhere_n; i++) {
     slp_seen_shard *seen = slp_seen_of(f, s->elsewhere[i].shard);
     if (!seen) continue;
-    slp_counter_saw(f, seen, &s->elsewhere[i], slp_guest_of(f)->stealing.read.rq->done_us);
-    seen->listed_us = slp_guest_of(f)->stealing.read.rq->done_us;
+    slp_counter_saw(f, seen, &s->elsewhere[i], done_us);
+    slp_guest_seen_of(seen)->listed_us = done_us;
   }
+}
+
+/* Returns 1 if a shard that is neither in the table nor in the stream is not to be forgotten yet: the stream
+ * was not listed since the table last had it. An id with a colon is of another stream, which this stream's
+ * listing does not have; it is forgotten when the table lacks it. */
+static int keeps_seen(slp_fleet *f, const slp_snapshot *s, const slp_seen_shard *seen) {
+  uint64_t listed_us = slp_guest_seen_of(seen)->listed_us;
+  if (s->elsewhere_n && slp_str_has(slp_str_of(seen->id), ':'))
+    return listed_us == slp_guest_of(f)->stealing.table_us;
+  return !slp_listed_us(f) || slp_listed_us(f) < listed_us;
 }
 
 /* Forgets shards that are neither in the table nor in the stream. The worker that compares the two lists the
  * stream anyway. Another worker lists it once in FORGET_US, if it remembers more shards than the table
  * has. */
 static void forget(slp_fleet *f, const slp_snapshot *s) {
-  slp_seen_forget(f, s, slp_guest_of(f)->stealing.table_us);
+  slp_seen_forget(f, s, keeps_seen);
   int more = slp_seen_n(f) > s->leases_n + s->elsewhere_n;
   if (more && slp_fleet_now(f) - slp_listed_us(f) > FORGET_US) slp_fleet_list(f);
 }
@@ -657,13 +671,13 @@ void slp_steal_unknown_children(slp_fleet *f) {
  * then created again before a child of the shard is read. */
 static int has_row(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_seen_get(f, shard);
-  return seen && (seen->ended_us || seen->listed_us == slp_guest_of(f)->stealing.table_us);
+  return seen && (seen->ended_us || slp_guest_seen_of(seen)->listed_us == slp_guest_of(f)->stealing.table_us);
 }
 
 /* Returns 1 if the shard's row had a position inside the shard when it was last read. */
 static int is_begun(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_seen_get(f, shard);
-  return seen && seen->begun;
+  return seen && slp_guest_seen_of(seen)->begun;
 }
 
 /* Returns 1 if the lease of the child `kid` may be created when its parent, the shard of l, ends. The child

@@ -114,8 +114,8 @@ static int by_start(const void *a, const void *b) {
 
 static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
   const slp_seen_shard *seen = slp_seen_get(y->f, d->id);
-  slp_operation *i =
-      slp_bulk_write_create(y->f, d, (seen && seen->silence.reads) || slp_lease_seen(y->f, d->id));
+  slp_operation *i = slp_bulk_write_create(
+      y->f, d, (seen && slp_guest_seen_of(seen)->silence.reads) || slp_lease_seen(y->f, d->id));
   if (!i) return; /* no memory: the next shard sync tries again */
   /* A start at a time is the same for all shards. A start at LATEST is not: the child of a shard that was
    * read begins at its oldest record. */
@@ -171,7 +171,7 @@ static int is_needed(const sync *y, const slp_lease_row *l, uint8_t marks) {
   const slp_seen_shard *seen = slp_seen_get(f, l->shard);
   if (l->position.kind != SLP_POSITION_END || !seen || !seen->ended_us || marks & NEEDED) return 1;
   if (slp_guest_rules_of(f)->keeps_listed && slp_fleet_listed_has(f, l->shard)) return 1;
-  if (slp_fleet_now(f) - seen->first_us < COPIES_US) return 1;
+  if (slp_fleet_now(f) - slp_guest_seen_of(seen)->first_us < COPIES_US) return 1;
   if (slp_snapshot_lease_of(y->s, l->parents[0]) || slp_snapshot_lease_of(y->s, l->parents[1])) return 1;
   return !(marks & HAS_CHILD) && slp_fleet_listed_has(f, l->shard);
 }

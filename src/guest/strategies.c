@@ -83,13 +83,13 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 /* ---- the systems ------------------------------------------------------------------------------------ */
 
 /* for layouts in which a worker proves that it lives by the row of each lease */
-#define BY_LEASE                                                                                       \
-  .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease), .timers = 5, .init = init, \
-  .stop = stop, .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join,              \
-  .beat = slp_counter_beat, .good_us = slp_counter_good_us, .may_open = slp_counter_may_open,          \
-  .wrote = slp_counter_wrote, .begun = slp_counter_begun, .chosen_us = slp_choice_us,                  \
-  .restores = slp_choice_restores, .removed = slp_choice_removed, .outcome = slp_counted_outcome,      \
-  .park = slp_counter_park
+#define BY_LEASE                                                                                   \
+  .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease),                        \
+  .seen_bytes = sizeof(slp_guest_seen), .timers = 5, .init = init, .stop = stop, .free = all_free, \
+  .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join, .beat = slp_counter_beat,                \
+  .good_us = slp_counter_good_us, .may_open = slp_counter_may_open, .wrote = slp_counter_wrote,    \
+  .begun = slp_counter_begun, .chosen_us = slp_choice_us, .restores = slp_choice_restores,         \
+  .removed = slp_choice_removed, .outcome = slp_counted_outcome, .park = slp_counter_park
 
 /* for layouts in which the row of a lease has a time at which the lease runs out */
 #define BY_TIME                                                                          \

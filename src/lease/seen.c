@@ -7,6 +7,7 @@
 #include "lease/fleet_inside.h"
 #include "lease/shard_listing.h"
 #include "lease/snapshot.h"
+#include "lease/strategy.h"
 
 void slp_seen_init(slp_fleet *f) { slp_map_init(&f->seen.shards, f->mem); }
 
@@ -28,8 +29,9 @@ slp_seen_shard *slp_seen_get(const slp_fleet *f, slp_str shard) {
 slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
   slp_seen_shard *s = slp_seen_get(f, shard);
   if (s) return s;
-  s = SLP_NEW(f->mem, slp_seen_shard);
+  s = slp_zalloc(f->mem, sizeof *s + f->strategy->seen_bytes);
   if (!s) return NULL;
+  s->guest = s + 1;
   s->id = slp_strdup(f->mem, shard);
   if (s->id && slp_map_put(&f->seen.shards, (slp_str){s->id, shard.n}, s) == 0) return s;
   drop(f, s);
@@ -56,15 +58,13 @@ uint64_t slp_seen_lately_us(slp_fleet *f) {
 
 size_t slp_seen_n(const slp_fleet *f) { return f->seen.shards.live; }
 
-void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us) {
+void slp_seen_forget(slp_fleet *f, const slp_snapshot *s,
+                     int (*keeps)(slp_fleet *f, const slp_snapshot *s, const slp_seen_shard *seen)) {
   size_t at = 0;
   for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen.shards, &at));) {
     slp_str id = slp_str_of(seen->id);
     if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
-    int listed_since = slp_listed_us(f) && slp_listed_us(f) >= seen->listed_us;
-    /* an id with a colon: the shard belongs to another stream, so it is not in this stream's listing */
-    int elsewhere = s->elsewhere_n && slp_str_has(id, ':');
-    if (elsewhere ? seen->listed_us == table_us : !listed_since) continue;
+    if (keeps ? keeps(f, s, seen) : !slp_listed_us(f)) continue;
     slp_map_remove(&f->seen.shards, id);
     drop(f, seen);
   }

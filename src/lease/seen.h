@@ -1,11 +1,9 @@
-/* seen.h - what this worker remembers of each shard from one round (leader.c) to the next. Members marked
- * "stealing" are used only by strategies whose workers steal leases from living workers. */
+/* seen.h - what this worker remembers of each shard from one round (leader.c) to the next. (seen.c) */
 #ifndef SLP_LEASE_SEEN_H
 #define SLP_LEASE_SEEN_H
 
 #include "base/map.h"
 #include "lease/lease_types.h"
-#include "lease/silence.h"
 #include "lease/snapshot.h"
 
 typedef struct slp_seen_shard {
@@ -20,15 +18,9 @@ typedef struct slp_seen_shard {
   uint32_t stuck_n;
   uint8_t row;       /* 1: the shard has a row, or had one */
   uint64_t row_us;   /* when the shard's row was last read, or created by this worker; 0: never */
-  uint8_t born_free; /* stealing, 1: the lease was free when it was first seen */
-  uint8_t begun;     /* stealing, 1: a position was saved in the row when it was last seen */
-  /* stealing: since when every list of rows has shown the lease with an owner and without a saved position;
-   * 0: the last list did not */
-  uint64_t unsaved_us;
-  slp_silence silence; /* stealing: for how long the counter in the row has not changed */
-  uint64_t ended_us;   /* when a read of the row first showed that the shard was read to its end */
-  uint64_t listed_us;  /* stealing: when the last complete list of the table came that had the shard's row */
-  uint64_t first_us;   /* stealing: when the first such list came */
+  uint64_t ended_us; /* when a read of the row first showed that the shard was read to its end */
+  /* what the strategy remembers of the shard: slp_strategy.seen_bytes zeroed bytes, part of this block */
+  void *guest;
 } slp_seen_shard;
 
 typedef struct slp_seen {
@@ -56,8 +48,9 @@ int slp_seen_has_row(const slp_fleet *f, slp_str shard, uint64_t since_us);
 /* Returns the time 10 s ago. If a row was read or created since then, it is assumed to exist still: only an
  * operator would have removed it so soon. */
 uint64_t slp_seen_lately_us(slp_fleet *f);
-/* Forgets each shard that has no row in s, and that a later listing than the last sight of its row lacks too.
- * table_us: slp_seen_shard.listed_us of the shards that s has. */
-void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us);
+/* Forgets each shard that has no row in s and that the stream does not list, unless `keeps` returns 1 for it.
+ * keeps NULL: shards are kept only while the stream was never listed. */
+void slp_seen_forget(slp_fleet *f, const slp_snapshot *s,
+                     int (*keeps)(slp_fleet *f, const slp_snapshot *s, const slp_seen_shard *seen));
 
 #endif

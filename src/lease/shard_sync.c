@@ -41,7 +41,7 @@ static void remember(slp_fleet *f, const slp_snapshot *s) {
     if (listed) seen->absent_us = 0;
     if (!listed && !seen->absent_us) seen->absent_us = slp_listed_us(f);
   }
-  slp_seen_forget(f, s, 0);
+  slp_seen_forget(f, s, NULL);
 }
 
 int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s) {

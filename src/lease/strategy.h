@@ -21,9 +21,10 @@
 /* A function may be NULL, unless its comment says "Never NULL". Then nothing is done, or the answer is 0,
  * unless the comment says otherwise. "The worker" is the one that runs the strategy. */
 struct slp_strategy {
-  /* ---- memory and timers. Zeroed bytes that are allocated after the fleet (slp_fleet.guest) and after each
-   * lease (slp_lease.guest), and the number of timers to reserve in the host */
-  size_t fleet_bytes, lease_bytes;
+  /* ---- memory and timers. Zeroed bytes that are allocated after the fleet (slp_fleet.guest), after each
+   * lease (slp_lease.guest) and after what is remembered of a shard (slp_seen_shard.guest), and the number of
+   * timers to reserve in the host */
+  size_t fleet_bytes, lease_bytes, seen_bytes;
   uint32_t timers;
   void (*init)(slp_fleet *f);
   void (*stop)(slp_fleet *f);
