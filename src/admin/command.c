@@ -17,6 +17,7 @@
 #include "lease/schema.h"
 #include "lease/snapshot.h"
 #include "lease/store.h"
+#include "host/op.h"
 
 #include <errno.h>
 #include <sloop.h>
@@ -105,7 +106,7 @@ static void again(slp_admin *a, const slp_fail *f) {
 
 /* ---- DESCRIBING --------------------------------------------------------------------------------- */
 
-static void described(slp_src_req *rq) {
+static void described(slp_op *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_describe, rq), slp_admin, describe);
   slp_fail f = rq->fail;
   if (f.class == SLP_FINE && !a->describe.ready) {
@@ -173,7 +174,7 @@ static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
   return a->unlisted != NULL;
 }
 
-static void listed(slp_src_req *rq) {
+static void listed(slp_op *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_list, rq), slp_admin, list);
   if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
   if (rq->fail.class != SLP_FINE) {
@@ -313,7 +314,7 @@ static void read_rows(slp_admin *a) {
 
 /* ---- LOCATING ----------------------------------------------------------------------------------- */
 
-static void located(slp_src_req *rq) {
+static void located(slp_op *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_locate, rq), slp_admin, locate);
   slp_fail f = rq->fail;
   slp_buf_free(&a->locate.cursor);
@@ -331,7 +332,7 @@ static void located(slp_src_req *rq) {
 }
 
 static void locate(slp_admin *a) {
-  a->locate.rq = (slp_src_req){.on_done = located};
+  a->locate.rq = (slp_op){.on_done = located};
   a->locate.from = a->o.to;
   a->locate.since_us = 0;
   slp_buf_init(&a->locate.cursor, a->mem, 4096);

@@ -17,6 +17,7 @@
 #include "core/source.h"
 #include "core/svctime.h"
 #include "host/host.h"
+#include "host/op.h"
 
 #include <sloop.h>
 #include <sloop_admin.h>
@@ -176,7 +177,7 @@ static void no_memory(reading *r) {
   failed(r, &f);
 }
 
-static void learn_time(slp_admin *a, const slp_src_req *rq) {
+static void learn_time(slp_admin *a, const slp_op *rq) {
   if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
 }
 
@@ -296,7 +297,7 @@ static void judge(reading *r) {
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
-static void on_fetched(slp_src_req *rq) {
+static void on_fetched(slp_op *rq) {
   reading *r = SLP_OWNER(SLP_OWNER(rq, slp_src_fetch, rq), reading, fetch);
   slp_fail f = rq->fail;
   learn_time(r->admin, rq);
@@ -342,7 +343,7 @@ static void fetch(reading *r) {
   s->ops->fetch(s, &r->fetch);
 }
 
-static void on_located(slp_src_req *rq) {
+static void on_located(slp_op *rq) {
   reading *r = SLP_OWNER(SLP_OWNER(rq, slp_src_locate, rq), reading, locate);
   slp_fail f = rq->fail;
   int bad = f.class == SLP_FINE && slp_buf_add_str(&r->cursor, slp_buf_str(&r->locate.cursor));

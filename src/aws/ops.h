@@ -1,31 +1,20 @@
-/* ops.h - typed calls to Kinesis or DynamoDB Streams. An op is one call. slp_ops is the table of functions
- * that send ops; a simulated service may fill the table itself, which is faster than simulating HTTP. The
- * caller owns the struct of an op, and must keep it until on_done ran or cancel returned. It zeroes the
- * struct, sets the members marked "in", and sends it. */
+/* ops.h - typed calls to Kinesis or DynamoDB Streams: each op is one call. core/source.h asks for shards and
+ * positions instead, in words of its own, because core knows no AWS; source/ turns those into ops. What both
+ * have in common is in host/op.h.
+ *
+ * slp_ops is the table of functions that send ops. A simulated service may fill the table itself, which is
+ * faster than simulating HTTP. */
 #ifndef SLP_AWS_OPS_H
 #define SLP_AWS_OPS_H
 
 #include "base/buf.h"
-#include "base/fail.h"
 #include "base/mem.h"
 #include "codec/page.h"
+#include "host/op.h"
 
 #include <sloop.h>
 
 typedef struct slp_ops slp_ops; /* a service to which ops are sent; created by aws/aws.h or by a simulator */
-
-typedef struct slp_op {
-  void (*on_done)(struct slp_op *op); /* called once, in a turn, but not after a cancel; may free the op */
-  /* in: 0 and 1: one try. More: the most tries; a transient or throttled failure is followed by a wait with
-   * full jitter and another try. A remedy does not count as a try: new credentials, a corrected clock, JSON
-   * instead of CBOR, a new connection. */
-  uint32_t tries_max;
-  slp_fail fail;             /* out: fail.class is SLP_FINE on success */
-  uint64_t sent_us, done_us; /* out: times of the last try; monotonic clock */
-  int64_t date_ms;           /* out: the Date header of the last answer; -1: there was none */
-  uint32_t tries;            /* out: how many tries were made */
-  void *call;                /* private to the implementation of slp_ops */
-} slp_op;
 
 typedef enum {
   SLP_STREAM_CREATING = 1,

@@ -16,6 +16,8 @@
 #include "codec/crc32.h"
 #include "codec/page.h"
 #include "host/host.h"
+#include "host/later.h"
+#include "host/op.h"
 
 #include <sloop.h>
 #include <stdio.h>
@@ -65,7 +67,7 @@ static slp_asking *asking_take(slp_service *s, slp_op_kind kind, slp_op *op) {
   a->op = op;
   a->step = 0;
   a->form = SLP_FORM_JSON;
-  op->call = a;
+  op->impl = a;
   return a;
 }
 
@@ -87,7 +89,7 @@ static int take_reader(slp_asking *a) {
 
 static void asking_give_back(slp_asking *a) {
   slp_service *s = a->service;
-  a->op->call = NULL;
+  a->op->impl = NULL;
   a->op = NULL;
   drop_reader(a);
   slp_free(s->aws->h->mem, a->rows);
@@ -300,19 +302,7 @@ static void fail_unsent(slp_service *s, slp_op *op, int r) {
                  "with what the service gave to go on by a request has more than %u bytes", REQUEST_MAX);
   else
     slp_fail_set(&op->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a call");
-  op->call = s->unsent;
-  s->unsent = op;
-  slp_post(s->aws->h, &s->unsent_ev);
-}
-
-static void on_unsent(slp_event *ev) {
-  slp_service *s = SLP_OWNER(ev, slp_service, unsent_ev);
-  slp_op *op = s->unsent;
-  if (!op) return;
-  s->unsent = op->call;
-  if (s->unsent) slp_post(s->aws->h, ev);
-  op->call = NULL;
-  op->on_done(op);
+  slp_later_add(&s->unsent, op);
 }
 
 static int may_grow(slp_http *http, size_t more) {
@@ -387,35 +377,17 @@ static void op_records(slp_ops *o, slp_op_records *op) {
   slp_service_begin(o, SLP_OP_RECORDS, &op->op);
 }
 
-/* Removes the op from s->unsent. Returns 1 if the op was in it. */
-static int take_unsent(slp_service *s, slp_op *op) {
-  slp_op *before = NULL;
-  for (slp_op *it = s->unsent; it; before = it, it = it->call) {
-    if (it != op) continue;
-    if (before)
-      before->call = it->call;
-    else
-      s->unsent = it->call;
-    op->call = NULL;
-    return 1;
-  }
-  return 0;
-}
-
 static void op_cancel(slp_ops *o, slp_op *op) {
   slp_service *s = service_of(o);
-  if (take_unsent(s, op) || !op->call) return;
-  slp_asking *a = op->call;
+  if (slp_later_cancel(&s->unsent, op) || !op->impl) return;
+  slp_asking *a = op->impl;
   slp_call_cancel(&a->call);
   asking_give_back(a);
 }
 
 static void op_resume(slp_ops *o, slp_op *op) {
   slp_service *s = service_of(o);
-  for (slp_op *it = s->unsent; it; it = it->call) {
-    if (it == op) return;
-  }
-  slp_asking *a = op->call;
+  slp_asking *a = slp_later_has(&s->unsent, op) ? NULL : op->impl;
   if (a && a->call.state == SLP_CALL_SENT) slp_http_resume(s->aws->h, &a->call.http);
 }
 
@@ -429,18 +401,18 @@ void slp_service_init(slp_service *s, const slp_service_kind *kind, slp_aws *aws
                      .cancel = op_cancel};
   s->kind = kind;
   s->aws = aws;
-  s->unsent_ev.run = on_unsent;
+  slp_later_init(&s->unsent, aws->h);
   slp_list_init(&s->idle);
   slp_aws_hold(aws);
 }
 
 void slp_service_free(slp_service *s) {
   slp_aws *aws = s->aws;
-  SLP_CHECK(s->live_n == 0 && !s->unsent);
+  SLP_CHECK(s->live_n == 0);
+  slp_later_end(&s->unsent);
   for (slp_list *node; (node = slp_list_pop(&s->idle)) != NULL;)
     asking_free(SLP_OWNER(node, slp_asking, link));
   while (s->readers_n) slp_page_reader_free(s->readers[--s->readers_n]);
-  slp_unpost(&s->unsent_ev);
   slp_free(aws->h->mem, s);
   slp_aws_drop(aws);
 }

@@ -13,6 +13,8 @@
 #include "base/list.h"
 #include "codec/page.h"
 #include "host/host.h"
+#include "host/later.h"
+#include "host/op.h"
 
 /* How many readers are kept for reuse. */
 #define SLP_SERVICE_READERS_MAX 4u
@@ -66,8 +68,7 @@ struct slp_service { /* state of one service; must be the first member of the se
   /* owned; readers that are not in use, kept for the next call */
   slp_page_reader *readers[SLP_SERVICE_READERS_MAX];
   size_t readers_n;
-  slp_op *unsent; /* ops that could not be sent, linked by op->call; they fail in later turns */
-  slp_event unsent_ev;
+  slp_later unsent; /* ops that could not be sent; they fail in later turns */
 };
 
 /* Initialises s, which must be zeroed memory from aws->h->mem. */

@@ -132,7 +132,7 @@ static void over(subscription *u) {
   slp_hide_fail(&secrets, &u->fail);
   op->op.fail = u->fail;
   op->op.done_us = slp_now_us(u->aws->h);
-  op->op.call = NULL;
+  op->op.impl = NULL;
   slp_call_cancel(&u->call);
   sub_free(u);
   op->op.on_done(&op->op);
@@ -376,7 +376,7 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   slp_aws_hold(aws);
   u->aws = aws;
   u->op = op;
-  op->op.call = u;
+  op->op.impl = u;
   u->step.run = on_step;
   u->silence = (slp_timer){.at_us = UINT64_MAX, .run = on_silence};
   slp_call_init(&u->call, aws);
@@ -411,7 +411,7 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
 }
 
 void slp_subscribe_next(slp_op_subscribe *op, slp_page *page) {
-  subscription *u = op->op.call;
+  subscription *u = op->op.impl;
   SLP_CHECK(u && !u->page && page);
   u->page = page;
   go_on(u);
@@ -419,14 +419,14 @@ void slp_subscribe_next(slp_op_subscribe *op, slp_page *page) {
 }
 
 void slp_subscribe_resume(slp_op_subscribe *op) {
-  subscription *u = op->op.call;
+  subscription *u = op->op.impl;
   if (u && u->page && u->state != PARSING) go_on(u);
 }
 
 void slp_subscribe_cancel(slp_op_subscribe *op) {
-  subscription *u = op->op.call;
+  subscription *u = op->op.impl;
   if (!u) return;
-  op->op.call = NULL;
+  op->op.impl = NULL;
   slp_call_cancel(&u->call);
   sub_free(u);
 }

@@ -38,6 +38,7 @@
 #include "core/start.h"
 #include "core/tally.h"
 #include "host/host.h"
+#include "host/op.h"
 
 #include <sloop.h>
 #include <stdlib.h>
@@ -159,7 +160,7 @@ static int replace_text(slp_consumer *c, char **text, const char *by) {
   return 0;
 }
 
-static void on_described(slp_src_req *rq) {
+static void on_described(slp_op *rq) {
   slp_consumer *c = slp_listing_described(rq);
   const slp_src_describe *d = slp_listing_stream(c);
   slp_fail f = rq->fail;
@@ -272,7 +273,7 @@ static void has_another(slp_consumer *c) {
   slp_listing_tell(c, &f);
 }
 
-static void on_latest(slp_src_req *rq) {
+static void on_latest(slp_op *rq) {
   slp_consumer *c = slp_listing_described(rq);
   const char *arn = slp_listing_stream(c)->arn;
   int another = rq->fail.class == SLP_FINE && arn[0] && c->arn && strcmp(arn, c->arn) != 0;
@@ -347,7 +348,7 @@ static void tell_early_ends(slp_consumer *c) {
     if (slp_reading_state(s) == SLP_READER_ENDED && slp_queue_all_acked(s)) slp_reader_told_end(s);
 }
 
-static void on_listed(slp_src_req *rq) {
+static void on_listed(slp_op *rq) {
   slp_consumer *c = slp_listing_listed(rq);
   slp_fail f = rq->fail;
   size_t rows_n;
@@ -393,7 +394,7 @@ static void on_listed(slp_src_req *rq) {
   slp_listing_tell(c, &f); /* must be the last step, because the user's callback may even free c */
 }
 
-static void on_described_again(slp_src_req *rq) {
+static void on_described_again(slp_op *rq) {
   slp_consumer *c = slp_listing_described(rq);
   if (rq->fail.class == SLP_FINE) slp_listing_take_status(c, slp_listing_stream(c)->reshards);
   if (rq->fail.class == SLP_FINE && c->life == SLP_LIFE_RUNNING && made_again(c, slp_listing_stream(c))) {
@@ -431,7 +432,7 @@ static void list_now(slp_consumer *c) {
     slp_listing_send(c, on_listed, c->leases || may_begin_early(c) ? on_part : NULL);
 }
 
-static void on_looked(slp_src_req *rq) {
+static void on_looked(slp_op *rq) {
   slp_consumer *c = slp_listing_described(rq);
   const slp_src_describe *d = slp_listing_stream(c);
   int fine = rq->fail.class == SLP_FINE;

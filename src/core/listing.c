@@ -14,6 +14,7 @@
 #include "core/source.h"
 #include "core/svctime.h"
 #include "host/host.h"
+#include "host/op.h"
 
 #include <sloop.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #define LIST_LEAST_US 200000
 #define LIST_MOST_US 2000000
 
-void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
+void slp_listing_learn_time(slp_consumer *c, const slp_op *rq) {
   int64_t date_ms = rq->date_ms;
   if (date_ms < 0 && (slp_svctime_known(&c->service) || rq->fail.class != SLP_FINE)) return;
   /* A server that sends no Date header is assumed to have the same clock as this machine. */
@@ -31,7 +32,7 @@ void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
   slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
 }
 
-int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms) {
+int64_t slp_listing_served_ms(const slp_consumer *c, const slp_op *rq, int64_t begun_ms) {
   int64_t low_ms = slp_svctime_low_ms(&c->service, rq->sent_us);
   if (rq->date_ms < 0 || rq->done_us < rq->sent_us) return low_ms;
   /* The service's clock showed date_ms when it wrote the answer, which was at most done_us - sent_us after
@@ -42,15 +43,15 @@ int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int6
 
 /* ---- describing the stream --------------------------------------------------------------------------- */
 
-static void describe(slp_consumer *c, int latest, void (*on_done)(slp_src_req *rq)) {
+static void describe(slp_consumer *c, int latest, void (*on_done)(slp_op *rq)) {
   c->listing.describe = (slp_src_describe){.rq = {.on_done = on_done}, .latest = latest};
   c->listing.describe_out = 1;
   c->source->ops->describe(c->source, &c->listing.describe);
 }
 
-void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq)) { describe(c, 0, on_done); }
+void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_op *rq)) { describe(c, 0, on_done); }
 
-void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
+void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_op *rq)) {
   c->listing.latest_us = slp_now_us(c->engine->host);
   describe(c, 1, on_done);
 }
@@ -61,7 +62,7 @@ int slp_listing_asks_latest(const slp_consumer *c) {
   return c->listing.describe_out && c->listing.describe.latest;
 }
 
-slp_consumer *slp_listing_described(slp_src_req *rq) {
+slp_consumer *slp_listing_described(slp_op *rq) {
   slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
   slp_consumer *c = SLP_OWNER(d, slp_consumer, listing.describe);
   c->listing.describe_out = 0;
@@ -87,7 +88,7 @@ int slp_listing_begin(slp_consumer *c) {
   return 1;
 }
 
-void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*on_part)(slp_src_list *l)) {
+void slp_listing_send(slp_consumer *c, void (*on_done)(slp_op *rq), void (*on_part)(slp_src_list *l)) {
   memset(&c->listing.list, 0, sizeof c->listing.list);
   c->listing.list.rq.on_done = on_done;
   c->listing.list.on_part = on_part;
@@ -96,7 +97,7 @@ void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*
   c->source->ops->list(c->source, &c->listing.list);
 }
 
-slp_consumer *slp_listing_listed(slp_src_req *rq) {
+slp_consumer *slp_listing_listed(slp_op *rq) {
   slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
   slp_consumer *c = SLP_OWNER(l, slp_consumer, listing.list);
   c->listing.list_out = 0;

@@ -7,6 +7,7 @@
 #include "codec/page.h"
 #include "core/core.h"
 #include "core/source.h"
+#include "host/op.h"
 
 #include <sloop.h>
 
@@ -47,16 +48,16 @@ typedef struct slp_listing {
 } slp_listing;
 
 /* Learns the service's clock from the Date header in the answer to rq. */
-void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq);
+void slp_listing_learn_time(slp_consumer *c, const slp_op *rq);
 /* Returns a time on the service's clock, before which the service surely did not handle the call rq, however
  * fast or slow our clock runs. slp_listing_learn_time must be called first. begun_ms: what
  * slp_svctime_sure_ms returned when the call was begun; INT64_MIN: not known. */
-int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms);
+int64_t slp_listing_served_ms(const slp_consumer *c, const slp_op *rq, int64_t begun_ms);
 /* Asks what the stream is. The caller must make sure that no listing or description is in flight. */
-void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
+void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_op *rq));
 /* Describes the stream that the name or the table has now. It may be another stream than the one that this
  * consumer reads. */
-void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq));
+void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_op *rq));
 /* 1: a call of slp_listing_describe_latest is in flight */
 int slp_listing_asks_latest(const slp_consumer *c);
 int slp_listing_is_busy(const slp_consumer *c); /* 1: a description or a listing is in flight */
@@ -64,7 +65,7 @@ int slp_listing_is_busy(const slp_consumer *c); /* 1: a description or a listing
 uint64_t slp_listing_latest_us(const slp_consumer *c);
 /* To be called first in on_done of a description. Returns the consumer; from now on the description is no
  * longer in flight. */
-slp_consumer *slp_listing_described(slp_src_req *rq);
+slp_consumer *slp_listing_described(slp_op *rq);
 /* Returns the last description. */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 
@@ -72,10 +73,10 @@ const slp_src_describe *slp_listing_stream(const slp_consumer *c);
  * flight. */
 int slp_listing_begin(slp_consumer *c);
 /* Sends the listing that was begun. on_part: see slp_src_list.on_part; may be NULL. */
-void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*on_part)(slp_src_list *l));
+void slp_listing_send(slp_consumer *c, void (*on_done)(slp_op *rq), void (*on_part)(slp_src_list *l));
 /* To be called first in on_done of a listing. Returns the consumer; from now on the listing is no longer in
  * flight. */
-slp_consumer *slp_listing_listed(slp_src_req *rq);
+slp_consumer *slp_listing_listed(slp_op *rq);
 /* returns the consumer that the listing l belongs to; to be called in on_part */
 slp_consumer *slp_listing_of(slp_src_list *l);
 int slp_listing_is_out(const slp_consumer *c); /* 1: a listing is in flight */

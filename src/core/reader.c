@@ -41,6 +41,7 @@
 #include "core/start.h"
 #include "core/svctime.h"
 #include "host/host.h"
+#include "host/op.h"
 
 #include <sloop.h>
 
@@ -246,7 +247,7 @@ static void choose_place(slp_shard *s, slp_src_locate *rq) {
   }
 }
 
-static void on_located(slp_src_req *rq) {
+static void on_located(slp_op *rq) {
   slp_src_locate *l = SLP_OWNER(rq, slp_src_locate, rq);
   slp_shard *s = (SLP_OWNER(l, slp_locating, rq))->shard;
   slp_locating *box = s->reader.locating;
@@ -338,7 +339,7 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   return source->pushes ? 0 : bytes;
 }
 
-static void on_fetched(slp_src_req *rq);
+static void on_fetched(slp_op *rq);
 
 static int may_grow(slp_src_fetch *f, size_t more) {
   return slp_calls_grow(SLP_OWNER(f, slp_shard, reader.fetch), f->page->body.n + more);
@@ -485,7 +486,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   slp_lag_note_page(s, p->lag_ms, p->sent_us, slp_reading_at_tip(s));
   if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !slp_has_taken(&s->at) &&
       s->at.anchored) {
-    const slp_src_req *rq = &s->reader.fetch.rq;
+    const slp_op *rq = &s->reader.fetch.rq;
     slp_moment seen = {slp_listing_served_ms(c, rq, INT64_MIN), rq->sent_us};
     slp_svctime_raise(&c->service, &s->at.anchor, seen); /* no record came until the time `seen` */
   }
@@ -517,7 +518,7 @@ static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
 }
 
 /* Takes s->reader.page into the shard's queue. Returns 0, or an error that was handled already. */
-static int admit(slp_shard *s, const slp_src_req *rq) {
+static int admit(slp_shard *s, const slp_op *rq) {
   slp_page *page = s->reader.page;
   uint32_t aggregates_n = page->aggregates_n;
   int r = slp_queue_admit(s, page, rq->sent_us, slp_svctime_high_ms(&s->consumer->service, rq->done_us));
@@ -755,7 +756,7 @@ static void judge(slp_shard *s) {
   }
 }
 
-static void on_fetched(slp_src_req *rq) {
+static void on_fetched(slp_op *rq) {
   slp_src_fetch *fetch = SLP_OWNER(rq, slp_src_fetch, rq);
   slp_shard *s = SLP_OWNER(fetch, slp_shard, reader.fetch);
   slp_consumer *c = s->consumer;

@@ -1,33 +1,23 @@
-/* source.h - the interface of a source: where a consumer's records come from. core knows no AWS, so source/
- * implements this interface with aws/ops.h (Kinesis polled or pushed, DynamoDB Streams).
+/* source.h - the interface of a source: where a consumer's records come from. core knows no AWS, so its
+ * requests are about shards and positions. source/ answers each of them by one or more calls of aws/ops.h
+ * (Kinesis polled or pushed, DynamoDB Streams). What a request has in common with a call is in host/op.h.
  *
  * core owns each request. A request is in flight until its on_done was called, or until `cancel` has
- * returned. on_done is called exactly once, in a later turn of the loop, unless the request was cancelled. */
+ * returned. */
 #ifndef SLP_CORE_SOURCE_H
 #define SLP_CORE_SOURCE_H
 
 #include "base/buf.h"
-#include "base/fail.h"
 #include "codec/page.h"
 #include "core/position.h"
+#include "host/op.h"
 
 #include <sloop.h>
 
 typedef struct slp_source slp_source;
 
-typedef struct slp_src_req {
-  /* Called once, when the request is done. Never called before the function that sent the request has
-   * returned. */
-  void (*on_done)(struct slp_src_req *rq);
-  slp_fail fail;
-  /* when the last try of the request was sent, and when it was answered; monotonic time */
-  uint64_t sent_us, done_us;
-  int64_t date_ms; /* the Date of the answer: the service's time in whole seconds; -1: the answer had none */
-  void *impl;      /* only the source uses it */
-} slp_src_req;
-
 typedef struct slp_src_describe { /* a request: what is the stream? It is the first request to a source. */
-  slp_src_req rq;
+  slp_op rq;
   /* in; 1: describe the stream that the name or the table has now, even if it is not the one being read */
   int latest;
   char name[256];       /* out */
@@ -41,7 +31,7 @@ typedef struct slp_src_describe { /* a request: what is the stream? It is the fi
 /* Lists all shards of the stream: all pages of the listing, each shard once. If a page token expires, the
  * source handles that. */
 typedef struct slp_src_list {
-  slp_src_req rq;
+  slp_op rq;
   /* in; called after each page of the listing but the last. `shards` then has all rows so far, and is valid
    * until on_part returns. May be NULL. */
   void (*on_part)(struct slp_src_list *l);
@@ -54,7 +44,7 @@ typedef struct slp_src_list {
 } slp_src_list;
 
 typedef struct slp_src_locate { /* a request: turn a position in a shard into a cursor (an iterator) */
-  slp_src_req rq;
+  slp_op rq;
   slp_str shard;     /* in; borrowed */
   slp_position from; /* in; where the cursor is to begin; its kind is neither NONE nor END */
   /* in; with TIME: when our clock showed the service's time from.at_ms, if that is known; 0: the user gave
@@ -66,7 +56,7 @@ typedef struct slp_src_locate { /* a request: turn a position in a shard into a 
 /* Turns a cursor into a page of records. If the options say so, each aggregate is replaced by its records
  * (numbered by rec.sub). */
 typedef struct slp_src_fetch {
-  slp_src_req rq;
+  slp_op rq;
   slp_str shard;  /* in; borrowed; the shard's id, for the texts of errors */
   slp_str cursor; /* in; borrowed */
   uint32_t limit; /* in; the most records that the page may have */
@@ -92,7 +82,7 @@ typedef struct slp_source_ops {
   void (*fetch)(slp_source *s, slp_src_fetch *rq);
   /* continues a transfer that was paused because may_grow returned 0 */
   void (*resume)(slp_source *s, slp_src_fetch *rq);
-  void (*cancel)(slp_source *s, slp_src_req *rq); /* ends the request; its on_done is not called */
+  void (*cancel)(slp_source *s, slp_op *rq); /* ends the request; its on_done is not called */
   /* Called when the shard is not read any more, or when its next fetch begins at another position. No request
    * for the shard is in flight. NULL: the source keeps nothing for a shard. */
   void (*leave)(slp_source *s, slp_str shard);

@@ -17,6 +17,7 @@
 #include "source/listing_pages.h"
 #include "source/poll.h"
 #include "source/stream_name.h"
+#include "host/op.h"
 
 #include <sloop.h>
 #include <stdio.h>

@@ -15,9 +15,10 @@
 #include "core/position.h"
 #include "core/source.h"
 #include "host/host.h"
-#include "source/later.h"
 #include "source/listing_pages.h"
 #include "source/stream_name.h"
+#include "host/later.h"
+#include "host/op.h"
 
 #include <sloop.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@
 static slp_poll *poll_of(slp_source *s) { return SLP_OWNER(s, slp_poll, s); }
 
 /* ---- requests ---------------------------------------------------------------------------------------- */
-static slp_request *request_take(slp_poll *p, slp_ask ask, slp_src_req *rq) {
+static slp_request *request_take(slp_poll *p, slp_ask ask, slp_op *rq) {
   slp_list *node = slp_list_pop(&p->idle);
   slp_request *q = node ? SLP_OWNER(node, slp_request, link) : SLP_NEW(p->h->mem, slp_request);
   if (!q) return NULL;
@@ -69,21 +70,14 @@ static void request_give_back(slp_request *q) {
   p->idle_n++;
 }
 
-void slp_request_outcome(slp_request *q, const slp_op *op) {
-  q->rq->fail = op->fail;
-  q->rq->sent_us = op->sent_us;
-  q->rq->done_us = op->done_us;
-  q->rq->date_ms = op->date_ms;
-}
-
 void slp_request_answer(slp_request *q) {
-  slp_src_req *rq = q->rq;
+  slp_op *rq = q->rq;
   request_give_back(q);
   rq->on_done(rq);
 }
 
 /* Fails a request for which there is no memory: its on_done is called in a later turn, with SLP_NOMEM. */
-static void starve(slp_poll *p, slp_src_req *rq) {
+static void starve(slp_poll *p, slp_op *rq) {
   rq->date_ms = -1;
   slp_fail_clear(&rq->fail);
   slp_fail_set(&rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a call");
@@ -95,7 +89,7 @@ static void on_describe(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
   slp_op_describe *d = &q->op.describe;
   q->out = NULL;
-  slp_request_outcome(q, op);
+  slp_op_copy_outcome(q->rq, op);
   if (op->fail.class == SLP_FINE)
     q->poll->kind->described(q->poll, d, SLP_OWNER(q->rq, slp_src_describe, rq));
   slp_request_answer(q);
@@ -217,7 +211,7 @@ static void on_list_page(slp_op *op) {
   const slp_poll_kind *kind = q->poll->kind;
   slp_op_list_shards *page = &q->op.list;
   q->out = NULL;
-  slp_request_outcome(q, op);
+  slp_op_copy_outcome(q->rq, op);
   /* A token of Kinesis lives 300 s. When it has expired, the pages that were read are too old to be joined
    * with new ones, so the listing begins again. */
   if (op->fail.class == SLP_EXPIRED && page->next_token.n && q->restarts < LIST_RESTARTS_MAX) {
@@ -260,7 +254,7 @@ static void on_described_first(slp_op *op) {
   if (op->fail.class == SLP_FINE) {
     q->poll->kind->described(q->poll, &q->op.describe, &learnt);
   } else if (q->poll->kind->list_waits(q->poll) == SLP_LIST_NEEDS) {
-    slp_request_outcome(q, op);
+    slp_op_copy_outcome(q->rq, op);
     slp_request_answer(q);
     return;
   } else if (q->poll->kind->undescribed) {
@@ -349,7 +343,7 @@ static void on_locate(slp_op *op) {
     return;
   }
   q->out = NULL;
-  slp_request_outcome(q, op);
+  slp_op_copy_outcome(q->rq, op);
   slp_src_locate *rq = SLP_OWNER(q->rq, slp_src_locate, rq);
   rq->cursor = it->iterator;
   say_position(rq, &rq->rq.fail);
@@ -407,7 +401,7 @@ static int fetch_may_grow(slp_op_records *op, size_t more) {
 static void on_fetch(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.records.op);
   q->out = NULL;
-  slp_request_outcome(q, op);
+  slp_op_copy_outcome(q->rq, op);
   SLP_OWNER(q->rq, slp_src_fetch, rq)->body_bytes = q->op.records.body_bytes;
   if (op->fail.class == SLP_FINE)
     q->poll->kind->fetched(q);
@@ -445,7 +439,7 @@ static void do_resume(slp_source *s, slp_src_fetch *rq) {
   if (q && q->out) p->ops->resume(p->ops, q->out);
 }
 
-static void do_cancel(slp_source *s, slp_src_req *rq) {
+static void do_cancel(slp_source *s, slp_op *rq) {
   slp_poll *p = poll_of(s);
   if (slp_later_cancel(&p->starved, rq) || !rq->impl) return;
   slp_request *q = rq->impl;

@@ -11,9 +11,10 @@
 #include "base/repeat.h"
 #include "core/source.h"
 #include "host/host.h"
-#include "source/later.h"
 #include "source/listing_pages.h"
 #include "source/stream_name.h"
+#include "host/later.h"
+#include "host/op.h"
 
 #include <sloop.h>
 
@@ -29,7 +30,7 @@ typedef enum { SLP_ASK_DESCRIBE, SLP_ASK_LIST, SLP_ASK_LOCATE, SLP_ASK_FETCH } s
 typedef struct slp_request {
   slp_ask ask;
   slp_poll *poll;
-  slp_src_req *rq;
+  slp_op *rq;
   /* while the request is idle, in poll->idle; while hold() keeps a LOCATE, in a list of the kind */
   slp_list link;
   slp_op *out; /* the call in flight; NULL: no call is in flight */
@@ -116,7 +117,6 @@ struct slp_poll {
 void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops,
                    const slp_stream_name *named);
 
-void slp_request_outcome(slp_request *q, const slp_op *op); /* copies the outcome of the call `op` to q->rq */
 /* calls q->rq->on_done; q must not be used afterwards */
 void slp_request_answer(slp_request *q);
 /* sends the call for a request that hold() has kept */

@@ -38,11 +38,12 @@
 #include "host/host.h"
 #include "source/expander.h"
 #include "source/kinesis_poll.h"
-#include "source/later.h"
 #include "source/push_consumer.h"
 #include "source/push_cursor.h"
 #include "source/push_trial.h"
 #include "source/stream_name.h"
+#include "host/op.h"
+#include "host/later.h"
 
 #include <sloop.h>
 #include <stdio.h>
@@ -118,7 +119,7 @@ struct push {
   slp_src_describe inner; /* the request to `poll` for a description, when `describes` has requests */
   uint8_t describing;     /* 1: `inner` is in flight */
   /* Requests for a description, of core and of an operator, that wait for `inner`; linked by impl. */
-  slp_src_req *describes;
+  slp_op *describes;
   slp_map subs;    /* shard id -> sub */
   slp_later later; /* requests for positions and descriptions that are answered without a call to AWS */
   uint8_t or_poll;
@@ -580,7 +581,7 @@ static void on_over(slp_op *op) {
 }
 
 /* ---- core's requests ----------------------------------------------------------------------------------- */
-static void on_described(slp_src_req *rq);
+static void on_described(slp_op *rq);
 static void on_found(slp_finding *f);
 
 static void do_describe(slp_source *s, slp_src_describe *rq) {
@@ -596,9 +597,9 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
 
 /* Gives the answer in p->inner to all requests for a description that wait for it. */
 static void described(push *p) {
-  for (slp_src_req *rq; (rq = p->describes) != NULL;) {
+  for (slp_op *rq; (rq = p->describes) != NULL;) {
     slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
-    void (*on_done)(slp_src_req *) = rq->on_done;
+    void (*on_done)(slp_op *) = rq->on_done;
     p->describes = rq->impl;
     *d = p->inner;
     rq->on_done = on_done;
@@ -606,7 +607,7 @@ static void described(push *p) {
   }
 }
 
-static void on_described(slp_src_req *rq) {
+static void on_described(slp_op *rq) {
   push *p = SLP_OWNER(rq, push, inner.rq);
   p->describing = 0;
   if (!p->s.news) p->s.told[0] = 0;
@@ -730,7 +731,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   begin(u);
 }
 
-static sub *fetching(push *p, const slp_src_req *rq) {
+static sub *fetching(push *p, const slp_op *rq) {
   size_t at = 0;
   sub *u;
   while ((u = slp_map_each(&p->subs, &at))) {
@@ -760,8 +761,8 @@ static void cancel_fetch(sub *u) {
 }
 
 /* If rq is a request for a description, cancels it and returns 1. Otherwise returns 0. */
-static int cancel_describe(push *p, slp_src_req *rq) {
-  slp_src_req *it = p->describes;
+static int cancel_describe(push *p, slp_op *rq) {
+  slp_op *it = p->describes;
   while (it && it != rq && it->impl != rq) it = it->impl;
   if (!it) return 0;
   if (it == rq)
@@ -775,7 +776,7 @@ static int cancel_describe(push *p, slp_src_req *rq) {
   return 1;
 }
 
-static void do_cancel(slp_source *s, slp_src_req *rq) {
+static void do_cancel(slp_source *s, slp_op *rq) {
   push *p = push_of(s);
   if (cancel_describe(p, rq)) return;
   if (slp_later_cancel(&p->later, rq)) return;

@@ -7,6 +7,7 @@
 #include "base/states.h"
 #include "host/host.h"
 #include "source/stream_name.h"
+#include "host/op.h"
 
 #include <sloop.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "base/states.h"
 #include "codec/page.h"
 #include "host/host.h"
+#include "host/op.h"
 
 /* The trial keeps at most this many bytes of an event. The transfer of a larger event is paused; its first
  * bytes are enough to show that events come. */

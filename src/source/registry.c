@@ -8,6 +8,7 @@
 #include "base/states.h"
 #include "core/source.h"
 #include "host/host.h"
+#include "host/op.h"
 
 #include <sloop.h>
 #include <stdio.h>
@@ -161,7 +162,7 @@ static void on_listed(slp_op *op) {
   }
 }
 
-static void on_described(slp_src_req *rq) {
+static void on_described(slp_op *rq) {
   slp_registry *c = SLP_OWNER(rq, slp_registry, describe.rq);
   if (rq->fail.class != SLP_FINE)
     over(c, &rq->fail);

@@ -8,12 +8,12 @@
 static struct {
   const slp_source_ops *plain;
   slp_source_ops ops;
-  void (*on_listed)(slp_src_req *rq), (*on_latest)(slp_src_req *rq);
+  void (*on_listed)(slp_op *rq), (*on_latest)(slp_op *rq);
   int is_open, has_another; /* as a test wants it */
   int latest_asked;         /* how often */
 } ended_stream;
 
-static void listed_as_ended(slp_src_req *rq) {
+static void listed_as_ended(slp_op *rq) {
   SLP_OWNER(rq, slp_src_list, rq)->ended = !ended_stream.is_open;
   ended_stream.on_listed(rq);
 }
@@ -22,7 +22,7 @@ static void list_as_ended(slp_source *s, slp_src_list *rq) {
   rq->rq.on_done = listed_as_ended;
   ended_stream.plain->list(s, rq);
 }
-static void latest_is_another(slp_src_req *rq) {
+static void latest_is_another(slp_op *rq) {
   if (ended_stream.has_another) strcpy(SLP_OWNER(rq, slp_src_describe, rq)->arn, "another");
   ended_stream.on_latest(rq);
 }

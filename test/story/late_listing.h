@@ -8,7 +8,7 @@
 static struct {
   const slp_source_ops *plain;
   slp_source_ops ops;
-  void (*on_listed)(slp_src_req *rq), (*on_described)(slp_src_req *rq), (*on_located)(slp_src_req *rq);
+  void (*on_listed)(slp_op *rq), (*on_described)(slp_op *rq), (*on_located)(slp_op *rq);
   size_t hidden_from;         /* shards of this index and later are not listed; SIZE_MAX: all are */
   size_t hidden_to;           /* but for those of this index and later */
   int reshards, hides_places; /* as a test wants it */
@@ -27,7 +27,7 @@ static int is_hidden(slp_str id) {
   return index >= late_listing.hidden_from && index < late_listing.hidden_to;
 }
 
-static void listed_late(slp_src_req *rq) {
+static void listed_late(slp_op *rq) {
   slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
   size_t n = 0;
   for (size_t i = 0; i < l->shards_n; i++)
@@ -42,7 +42,7 @@ static void list_late(slp_source *s, slp_src_list *rq) {
   late_listing.plain->list(s, rq);
 }
 
-static void described_as_resharding(slp_src_req *rq) {
+static void described_as_resharding(slp_op *rq) {
   if (late_listing.reshards) SLP_OWNER(rq, slp_src_describe, rq)->reshards = 1;
   late_listing.on_described(rq);
 }
@@ -53,7 +53,7 @@ static void describe_late(slp_source *s, slp_src_describe *rq) {
   late_listing.plain->describe(s, rq);
 }
 
-static void located_late(slp_src_req *rq) {
+static void located_late(slp_op *rq) {
   slp_src_locate *l = SLP_OWNER(rq, slp_src_locate, rq);
   if (late_listing.hides_places && is_hidden(l->shard))
     slp_fail_set(&rq->fail, SLP_GONE, SLOOP_EREMOTE, "no such shard");

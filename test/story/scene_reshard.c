@@ -206,9 +206,9 @@ SCENE(reading_goes_on_when_a_parent_is_out_of_retention) {
 /* A service that lists children before their parents. */
 static const slp_source_ops *plain_ops;
 static slp_source_ops backwards_ops;
-static void (*core_on_listed)(slp_src_req *rq);
+static void (*core_on_listed)(slp_op *rq);
 
-static void on_listed_backwards(slp_src_req *rq) {
+static void on_listed_backwards(slp_op *rq) {
   slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
   for (size_t i = 0; i < l->shards_n / 2; i++) {
     slp_shard_desc swap = l->shards[i];

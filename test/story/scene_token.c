@@ -491,9 +491,9 @@ SCENE(shards_of_a_token_that_are_not_active_are_not_read) {
 /* A service whose first listing knows that a shard is closed, and not yet of its children. */
 static const slp_source_ops *plain_ops;
 static slp_source_ops late_ops;
-static void (*core_on_listed)(slp_src_req *rq);
+static void (*core_on_listed)(slp_op *rq);
 
-static void on_listed_without_children(slp_src_req *rq) {
+static void on_listed_without_children(slp_op *rq) {
   slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
   size_t kept = 0;
   for (size_t i = 0; i < l->shards_n; i++)

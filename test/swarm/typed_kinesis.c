@@ -24,7 +24,7 @@ typedef struct call {
 } call;
 
 static void call_free(call *c) {
-  c->op->call = NULL;
+  c->op->impl = NULL;
   slp_timer_clear(c->k->h, &c->timer);
   slp_buf_free(&c->ask);
   slp_buf_free(&c->into);
@@ -190,11 +190,11 @@ static call *call_new(slp_ops *ops, slp_op *op, slp_typed_what what) {
   typed_kinesis *k = SLP_OWNER(ops, typed_kinesis, ops);
   call *c = SLP_NEW(k->mem, call);
   char first = (char)what;
-  SLP_CHECK(c && !op->call);
+  SLP_CHECK(c && !op->impl);
   c->k = k;
   c->op = op;
   c->what = what;
-  op->call = c;
+  op->impl = c;
   slp_buf_init(&c->ask, k->mem, SIZE_MAX / 2);
   slp_buf_init(&c->into, k->h->mem, SLP_PAGE_BYTES_MAX);
   SLP_CHECK(slp_buf_add(&c->ask, &first, 1) == 0);
@@ -283,12 +283,12 @@ static int op_subscribe(slp_ops *ops, slp_op_subscribe *op) {
 }
 
 static void op_resume(slp_ops *ops, slp_op *op) {
-  call *c = op->call;
+  call *c = op->impl;
   if (c) slp_http_resume(SLP_OWNER(ops, typed_kinesis, ops)->h, &c->http);
 }
 
 static void op_cancel(slp_ops *ops, slp_op *op) {
-  call *c = op->call;
+  call *c = op->impl;
   if (!c) return;
   slp_http_cancel(SLP_OWNER(ops, typed_kinesis, ops)->h, &c->http);
   call_free(c);

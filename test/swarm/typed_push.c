@@ -23,7 +23,7 @@ typedef struct typed_sub {
 
 static void sub_free(typed_sub *u) {
   slp_timer_clear(u->h, &u->timer);
-  u->op->op.call = NULL;
+  u->op->op.impl = NULL;
   slp_buf_free(&u->ask);
   slp_buf_free(&u->into);
   slp_buf_free(&u->place);
@@ -144,7 +144,7 @@ int slp_typed_subscribe(slp_mem *mem, slp_host *h, slp_ops *ops, slp_op_subscrib
   u->h = h;
   u->op = op;
   u->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
-  op->op.call = u;
+  op->op.impl = u;
   op->op.date_ms = -1;
   op->op.sent_us = op->op.done_us = 0;
   op->opened = 0;
@@ -162,7 +162,7 @@ int slp_typed_subscribe(slp_mem *mem, slp_host *h, slp_ops *ops, slp_op_subscrib
 }
 
 void slp_typed_next_event(slp_ops *ops, slp_op_subscribe *op, slp_page *page) {
-  typed_sub *u = op->op.call;
+  typed_sub *u = op->op.impl;
   (void)ops;
   SLP_CHECK(u && !u->page && page);
   u->page = page;
@@ -170,13 +170,13 @@ void slp_typed_next_event(slp_ops *ops, slp_op_subscribe *op, slp_page *page) {
 }
 
 void slp_typed_resume_events(slp_ops *ops, slp_op_subscribe *op) {
-  typed_sub *u = op->op.call;
+  typed_sub *u = op->op.impl;
   (void)ops;
   if (u && u->asking) slp_http_resume(u->h, &u->http);
 }
 
 void slp_typed_unsubscribe(slp_ops *ops, slp_op_subscribe *op) {
-  typed_sub *u = op->op.call;
+  typed_sub *u = op->op.impl;
   (void)ops;
   if (!u) return;
   if (u->asking) slp_http_cancel(u->h, &u->http);

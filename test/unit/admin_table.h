@@ -134,7 +134,7 @@ typedef struct fake_stream {
   const char *shards;                           /* "a b<a c<a,b d!": id, parents, closed */
   int describe_fails, list_fails, locate_fails; /* so many times, as throttled */
   int creating;
-  slp_src_req *out;
+  slp_op *out;
   slp_event ev;
   slp_shard_desc list[64];
 } fake_stream;
@@ -142,12 +142,12 @@ static fake_stream stream;
 
 static void stream_answers(slp_event *ev) {
   (void)ev;
-  slp_src_req *rq = stream.out;
+  slp_op *rq = stream.out;
   stream.out = NULL;
   rq->on_done(rq);
 }
 
-static void stream_asked(slp_src_req *rq, int *fails) {
+static void stream_asked(slp_op *rq, int *fails) {
   CHECK(!stream.out);
   stream.out = rq;
   slp_fail_clear(&rq->fail);
@@ -192,7 +192,7 @@ static void stream_list(slp_source *s, slp_src_list *l) {
   stream_asked(&l->rq, &stream.list_fails);
 }
 
-static void stream_cancel(slp_source *s, slp_src_req *rq) {
+static void stream_cancel(slp_source *s, slp_op *rq) {
   (void)s;
   if (stream.out != rq) return;
   stream.out = NULL;

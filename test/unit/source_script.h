@@ -173,7 +173,7 @@ static void fake_cancel(slp_ops *o, slp_op *op) {
 
 static slp_ops ops = {fake_describe, fake_list, fake_iterator, fake_records, fake_resume, fake_cancel};
 
-static void on_done(slp_src_req *rq) {
+static void on_done(slp_op *rq) {
   CHECK(rq->impl == NULL);
   done++;
 }

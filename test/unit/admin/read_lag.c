@@ -8,7 +8,7 @@
 #define ASKED_MAX 80
 
 typedef struct asked {
-  slp_src_req *rq;
+  slp_op *rq;
   slp_timer timer;
   int fetches;
 } asked;
@@ -23,7 +23,7 @@ static struct {
   int stands; /* nothing is answered */
 } service;
 
-static void fail_as(slp_src_req *rq, const char *name) {
+static void fail_as(slp_op *rq, const char *name) {
   static const struct {
     const char *name;
     slp_class class;
@@ -65,7 +65,7 @@ static void give_page(slp_src_fetch *f_) {
 
 static void answers(slp_timer *t) {
   asked *a = SLP_OWNER(t, asked, timer);
-  slp_src_req *rq = a->rq;
+  slp_op *rq = a->rq;
   a->rq = NULL;
   service.out--;
   if (a->fetches) {
@@ -78,7 +78,7 @@ static void answers(slp_timer *t) {
   rq->on_done(rq);
 }
 
-static void is_asked(slp_src_req *rq, int fetches) {
+static void is_asked(slp_op *rq, int fetches) {
   slp_fail_clear(&rq->fail);
   rq->date_ms = -1;
   for (size_t i = 0; i < ASKED_MAX; i++) {
@@ -106,7 +106,7 @@ static void fetch(slp_source *s, slp_src_fetch *r) {
   service.children_n = r->known_children(r, rows, 8);
   is_asked(&r->rq, 1);
 }
-static void cancel(slp_source *s, slp_src_req *rq) {
+static void cancel(slp_source *s, slp_op *rq) {
   for (size_t i = 0; i < ASKED_MAX; i++) {
     if (all_asked[i].rq != rq) continue;
     slp_timer_clear(&f.h, &all_asked[i].timer);

@@ -48,7 +48,7 @@ static void close_all(void) {
 }
 
 static void on_done(slp_op *op) {
-  CHECK(op->call == NULL);
+  CHECK(op->impl == NULL);
   done++;
 }
 

@@ -134,12 +134,12 @@ static slp_src_fetch fetching;
 static slp_page *page;
 static int described, fetched;
 
-static void on_described(slp_src_req *rq) {
+static void on_described(slp_op *rq) {
   CHECK(rq == &describing.rq);
   described++;
 }
 
-static void on_fetched(slp_src_req *rq) {
+static void on_fetched(slp_op *rq) {
   CHECK(rq == &fetching.rq);
   fetched++;
 }
@@ -188,7 +188,7 @@ static void describe(void) {
 static slp_src_describe second;
 static int second_described;
 
-static void on_second(slp_src_req *rq) {
+static void on_second(slp_op *rq) {
   CHECK(rq == &second.rq && rq->fail.class == SLP_FINE);
   CHECK(strstr(second.arn, ":stream/s"));
   second_described++;
