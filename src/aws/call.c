@@ -19,6 +19,7 @@
 #include "base/quota.h"
 #include "base/states.h"
 #include "host/host.h"
+#include "codec/crc32.h"
 
 #include <sloop.h>
 #include <stdio.h>
@@ -65,6 +66,10 @@ static void on_http_more(slp_http *http) {
 
 static void on_event(slp_event *ev) {
   slp_call *c = SLP_OWNER(ev, slp_call, ev);
+  if (c->state == SLP_CALL_READING) {
+    c->on_body(c, 0);
+    return;
+  }
   SLP_CHECK(c->state == SLP_CALL_ENDING);
   move(c, SLP_CALL_IDLE);
   c->on_done(c);
@@ -488,7 +493,10 @@ static void on_http_done(slp_http *http) {
   SLP_CHECK(c->state == SLP_CALL_SENT);
   int clock_fixed_before = c->clock_fixed;
   c->clock_fixed = 0;
-  c->aws->stats.bytes_in += c->into->n;
+  c->body_n = c->into->n;
+  c->sum = 0;
+  c->sum_at = 0;
+  c->aws->stats.bytes_in += c->body_n;
   if (http->error)
     network_failed(c);
   else if (c->reroute && c->reroute(c))
@@ -497,7 +505,7 @@ static void on_http_done(slp_http *http) {
     answer_failed(c, clock_fixed_before);
   else {
     move(c, SLP_CALL_READING);
-    c->on_body(c);
+    c->on_body(c, 1);
   }
 }
 
@@ -521,6 +529,31 @@ void slp_call_bad(slp_call *c, slp_class class, int code, const char *why) {
     slp_fail_set(&c->fail, class, code, "%s", why);
   told(c);
   failed(c);
+}
+
+void slp_call_unreadable(slp_call *c, int r, const char *why) {
+  if (r == SLP_ENOMEM)
+    slp_call_bad(c, SLP_NOMEM, SLP_ENOMEM, "no memory to read the answer");
+  else
+    slp_call_bad(c, SLP_TRANSIENT, SLOOP_EPROTO, why);
+}
+
+void slp_call_damaged(slp_call *c) {
+  slp_call_bad(c, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is wrong");
+}
+
+int slp_call_is_damaged(slp_call *c, size_t bytes_max) {
+  const slp_http *http = &c->http;
+  if (!http->crc32_given) return 0;
+  size_t n = (size_t)slp_min_u64(c->body_n - c->sum_at, bytes_max);
+  c->sum = slp_crc32_more(c->sum, (slp_str){c->into->p + c->sum_at, n});
+  c->sum_at += n;
+  return c->sum_at == c->body_n && c->sum != http->crc32;
+}
+
+void slp_call_more(slp_call *c) {
+  SLP_CHECK(c->state == SLP_CALL_READING);
+  slp_post(c->aws->h, &c->ev);
 }
 
 void slp_call_again(slp_call *c) {

@@ -1,13 +1,15 @@
 /* call.h - one call to a service, with all its tries. It finds the endpoint and the credentials, signs,
- * sends, classifies the answer, tries remedies and waits between tries. It knows no operation: the owner
- * writes the request and reads the answer. on_done ends the call.
+ * sends, classifies the answer, checks its checksum, tries remedies and waits between tries. It knows no
+ * operation: the owner writes the request and reads the answer. on_done ends the call. Owners are
+ * service.c (typed ops), json_op.c, sts.c and subscribe.c. Only fetch.c sends HTTP requests without a call,
+ * because its answers are the keys that a call needs.
  *
  *   IDLE -> SETTLING                   slp_call_send: what does the next try need?
  *   SETTLING -> WAITING_SETUP          the endpoint; then SETTLING again
  *   SETTLING -> WAITING_KEYS           the keys; then SETTLING again
  *   SETTLING -> PAUSING                a place in the account's quota; then SETTLING again
  *   SETTLING -> SENT                   nothing: the try is sent
- *   SENT -> READING                    status 200: the owner reads the body
+ *   SENT -> READING                    status 200: the owner reads the body, in slices if it is long
  *   READING -> IDLE                    slp_call_good: on_done is called
  *   SENT, READING -> SETTLING          after a remedy, or slp_call_again
  *   SENT, READING -> PAUSING           the try failed, and another one follows after a back-off
@@ -90,9 +92,9 @@ typedef struct slp_call {
   /* Called first for each answer with a status. Returns 1 if it changed the request, which is then sent again
    * at once, and this does not count as a try. May be NULL. */
   int (*reroute)(struct slp_call *c);
-  /* Called for status 200. Reads the body, now or in later turns, and then calls slp_call_good, slp_call_bad
-   * or slp_call_again. */
-  void (*on_body)(struct slp_call *c);
+  /* Called in state READING, with begin 1 for the first slice of the body. Reads the slice, and then calls
+   * slp_call_more, slp_call_good, slp_call_bad, slp_call_unreadable or slp_call_again. */
+  void (*on_body)(struct slp_call *c, int begin);
   void (*on_done)(struct slp_call *c); /* called once, in a turn, when the call is over; may free c */
 
   slp_fail fail;      /* out: the outcome; class SLP_FINE: success */
@@ -101,7 +103,10 @@ typedef struct slp_call {
   slp_http http;      /* out: the times and the answer of the last try */
 
   slp_call_state state;
-  slp_event ev;
+  slp_event ev;  /* posted in state READING: reads the next slice; in state ENDING: calls on_done */
+  size_t body_n; /* how many bytes the body of the last answer had, before its reader changed it */
+  uint32_t sum;  /* the CRC-32 of the first sum_at bytes of the answer */
+  size_t sum_at;
   slp_timer timer;
   slp_wait wait;
   /* session token, secret key and Authorization of this try; wiped when its answer has been handled */
@@ -132,12 +137,22 @@ void slp_call_refuse(slp_call *c, slp_class class, int code, const char *why);
 void slp_call_cancel(slp_call *c);
 void slp_call_free(slp_call *c); /* frees what c owns; the call must be idle */
 
-/* Ends the call with success. Called in on_body or after it. c must not be used afterwards. */
-void slp_call_good(slp_call *c);
-/* Ends the try as failed, after which the call may try again. Called in on_body or after it. */
+/* The functions up to slp_call_again are called in on_body, and are the last thing that it does with c. */
+void slp_call_good(slp_call *c); /* ends the call with success */
+/* Ends the try as failed, after which the call may try again. */
 void slp_call_bad(slp_call *c, slp_class class, int code, const char *why);
+/* Does the same for an answer that can't be read. r: SLP_ENOMEM if there is no memory for that; otherwise
+ * `why` is the message. */
+void slp_call_unreadable(slp_call *c, int r, const char *why);
+void slp_call_damaged(slp_call *c); /* does the same for an answer whose checksum is wrong */
+void slp_call_more(slp_call *c);    /* has on_body called again in a later turn, for the next slice */
 /* sends the request, which the owner has changed, again at once; this does not count as a try */
 void slp_call_again(slp_call *c);
+
+/* DynamoDB sends the CRC-32 of a body. This function computes it over up to bytes_max more bytes of the
+ * answer, in on_body or `reroute`. The bytes must be computed before a reader changes them. Returns 1 if the
+ * whole body has been computed and its CRC-32 is wrong. */
+int slp_call_is_damaged(slp_call *c, size_t bytes_max);
 
 /* Returns the secrets that were sent and that no message may contain. They have been removed from c->fail
  * already. */

@@ -5,7 +5,6 @@
 #include "aws/call.h"
 #include "base/buf.h"
 #include "base/fail.h"
-#include "codec/crc32.h"
 #include "host/host.h"
 
 #include <sloop.h>
@@ -15,33 +14,23 @@
 
 static slp_json_op *op_of(slp_call *c) { return SLP_OWNER(c, slp_json_op, call); }
 
-static int damaged(const slp_call *c) {
-  return c->http.crc32_given && slp_crc32(slp_buf_str(c->into)) != c->http.crc32;
-}
-
-static void read_on(slp_json_op *op, int begin) {
+static void on_body(slp_call *c, int begin) {
+  slp_json_op *op = op_of(c);
   const char *why = NULL;
   char text[160];
+  if (begin && slp_call_is_damaged(c, SIZE_MAX)) {
+    slp_call_damaged(c);
+    return;
+  }
   int r = op->read(op, begin, &why);
   if (r == SLP_MORE) {
-    slp_post(op->call.aws->h, &op->slice);
-  } else if (r == SLP_ENOMEM) {
-    slp_call_bad(&op->call, SLP_NOMEM, SLP_ENOMEM, "no memory to read the answer");
+    slp_call_more(c);
   } else if (r) {
     snprintf(text, sizeof text, "the answer can't be read: %s", why ? why : "a limit is exceeded");
-    slp_call_bad(&op->call, SLP_TRANSIENT, SLOOP_EPROTO, text);
+    slp_call_unreadable(c, r, text);
   } else {
-    slp_call_good(&op->call);
+    slp_call_good(c);
   }
-}
-
-static void on_slice(slp_event *ev) { read_on(SLP_OWNER(ev, slp_json_op, slice), 0); }
-
-static void on_body(slp_call *c) {
-  if (damaged(c))
-    slp_call_bad(c, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is wrong");
-  else
-    read_on(op_of(c), 1);
 }
 
 /* Called first for each answer. Copies the body of an error, which may have the row of a write whose
@@ -50,7 +39,7 @@ static void on_body(slp_call *c) {
 static int look(slp_call *c) {
   slp_json_op *op = op_of(c);
   slp_buf_clear(&op->refusal);
-  op->damaged = c->http.status != 200 && damaged(c);
+  op->damaged = c->http.status != 200 && slp_call_is_damaged(c, SIZE_MAX);
   /* If there is no memory for the copy, the row stays unknown, as with servers that do not send it. */
   if (c->http.status == 400 && slp_buf_add_str(&op->refusal, slp_buf_str(c->into)))
     slp_buf_clear(&op->refusal);
@@ -70,7 +59,7 @@ static void on_done(slp_call *c) {
 }
 
 void slp_json_op_init(slp_json_op *op, slp_aws *aws, size_t answer_max) {
-  *op = (slp_json_op){.slice = {.run = on_slice}};
+  *op = (slp_json_op){.damaged = 0};
   slp_buf_init(&op->request, aws->h->mem, REQUEST_MAX);
   slp_buf_init(&op->answer, aws->h->mem, answer_max);
   slp_buf_init(&op->refusal, aws->h->mem, answer_max);
@@ -98,10 +87,7 @@ void slp_json_op_send(slp_json_op *op) {
   slp_call_send(c);
 }
 
-void slp_json_op_cancel(slp_json_op *op) {
-  slp_unpost(&op->slice);
-  slp_call_cancel(&op->call);
-}
+void slp_json_op_cancel(slp_json_op *op) { slp_call_cancel(&op->call); }
 
 void slp_json_op_free(slp_json_op *op) {
   slp_call_free(&op->call);

@@ -39,7 +39,6 @@ typedef struct slp_json_op {
   uint32_t throttles;
 
   slp_call call;
-  slp_event slice;
   uint8_t damaged; /* 1: the last error had a wrong checksum, so its content is not used */
 } slp_json_op;
 

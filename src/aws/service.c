@@ -13,7 +13,6 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/mutant.h"
-#include "codec/crc32.h"
 #include "codec/page.h"
 #include "host/host.h"
 #include "host/later.h"
@@ -36,8 +35,6 @@
 static slp_service *service_of(slp_ops *o) { return SLP_OWNER(o, slp_service, ops); }
 
 /* ---- the life of an op in flight (slp_asking) ---------------------------------------------------------- */
-static void on_slice(slp_event *ev);
-
 static void asking_free(slp_asking *a) {
   slp_mem *mem = a->service->aws->h->mem;
   slp_call_free(&a->call);
@@ -56,7 +53,6 @@ static slp_asking *asking_take(slp_service *s, slp_op_kind kind, slp_op *op) {
     s->idle_n--;
   } else {
     a->service = s;
-    a->slice.run = on_slice;
     slp_call_init(&a->call, s->aws);
     slp_buf_init(&a->request, mem, REQUEST_MAX);
     slp_buf_init(&a->answer, mem, SLP_SMALL_BODY_MAX);
@@ -94,7 +90,6 @@ static void asking_give_back(slp_asking *a) {
   drop_reader(a);
   slp_free(s->aws->h->mem, a->rows);
   a->rows = NULL;
-  slp_unpost(&a->slice);
   s->live_n--;
   if (a->request.cap > 16384) slp_buf_free(&a->request);
   if (s->idle_n >= IDLE_CALLS_MAX) {
@@ -134,41 +129,24 @@ static void on_call_done(slp_call *c) {
   op->on_done(op);
 }
 
-/* ---- checksums ----------------------------------------------------------------------------------------- */
-/* DynamoDB sends the CRC-32 of the body. This function computes it over up to bytes_max more bytes. Returns 1
- * if the whole body has been read and the CRC-32 is wrong. */
-static int check_sum(slp_asking *a, size_t body_n, size_t bytes_max) {
-  const slp_http *http = &a->call.http;
-  size_t n = body_n - a->sum_at;
-  if (!http->crc32_given) return 0;
-  if (n > bytes_max) n = bytes_max;
-  a->sum = slp_crc32_more(a->sum, (slp_str){a->call.into->p + a->sum_at, n});
-  a->sum_at += n;
-  return a->sum_at == body_n && a->sum != http->crc32;
+/* ---- answers ------------------------------------------------------------------------------------------- */
+void slp_service_unreadable(slp_asking *a, int r, const char *what, const char *why, size_t at) {
+  char text[200];
+  snprintf(text, sizeof text, "the answer is not %s: %s (byte %zu of %zu)", what,
+           why[0] ? why : "a limit is exceeded", at, a->call.into->n);
+  slp_call_unreadable(&a->call, r, text);
 }
 
 static void wrong_sum(slp_asking *a) {
   drop_reader(a);
-  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is wrong");
-}
-
-/* ---- answers ------------------------------------------------------------------------------------------- */
-void slp_service_unreadable(slp_asking *a, int r, const char *what, const char *why, size_t at) {
-  char text[200];
-  if (r == SLP_ENOMEM) {
-    slp_call_bad(&a->call, SLP_NOMEM, SLP_ENOMEM, "no memory to read the answer");
-    return;
-  }
-  snprintf(text, sizeof text, "the answer is not %s: %s (byte %zu of %zu)", what,
-           why[0] ? why : "a limit is exceeded", at, a->call.into->n);
-  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, text);
+  slp_call_damaged(&a->call);
 }
 
 static void bad_page(slp_asking *a, int r) {
   const slp_service_kind *kind = a->service->kind;
   const char *why = slp_page_reader_why(a->reader);
   size_t at = slp_page_reader_where(a->reader);
-  if (check_sum(a, slp_records_of(a)->body_bytes, SIZE_MAX)) {
+  if (slp_call_is_damaged(&a->call, SIZE_MAX)) {
     wrong_sum(a);
     return;
   }
@@ -182,16 +160,16 @@ static void bad_page(slp_asking *a, int r) {
 static void read_page(slp_asking *a) {
   /* The checksum is computed first, because the reader appends to the body. The reader changes the body in
    * place only if there is no checksum. */
-  if (check_sum(a, slp_records_of(a)->body_bytes, SLICE_BYTES)) {
+  if (slp_call_is_damaged(&a->call, SLICE_BYTES)) {
     wrong_sum(a);
     return;
   }
   int r = slp_page_read(a->reader, SLICE_BYTES, SLICE_RECORDS);
   if (r == SLP_MORE) {
-    slp_post(a->service->aws->h, &a->slice);
+    slp_call_more(&a->call);
   } else if (r) {
     bad_page(a, r);
-  } else if (check_sum(a, slp_records_of(a)->body_bytes, SIZE_MAX)) {
+  } else if (slp_call_is_damaged(&a->call, SIZE_MAX)) {
     wrong_sum(a);
   } else {
     drop_reader(a);
@@ -250,7 +228,7 @@ static void read_list(slp_asking *a) {
   const slp_service_kind *kind = a->service->kind;
   int r = slp_list_read(a->rows, slp_list_of(a), SLICE_ROWS);
   if (r == SLP_MORE) {
-    slp_post(a->service->aws->h, &a->slice);
+    slp_call_more(&a->call);
   } else if (r && !SLP_MUTANT(clipped_list_is_whole)) {
     slp_service_unreadable(a, r, "a listing of shards", a->rows->why, a->rows->j.at);
   } else {
@@ -269,26 +247,22 @@ static void begin_list(slp_asking *a) {
   read_list(a);
 }
 
-static void on_body(slp_call *c) {
+static void on_body(slp_call *c, int begin) {
   slp_asking *a = slp_asking_of(c);
-  a->sum = 0;
-  a->sum_at = 0;
-  if (a->kind == SLP_OP_RECORDS)
-    begin_page(a);
-  else if (check_sum(a, c->into->n, SIZE_MAX))
-    wrong_sum(a);
-  else if (a->kind == SLP_OP_LIST)
-    begin_list(a);
-  else
-    a->service->kind->read_small(a);
-}
-
-static void on_slice(slp_event *ev) {
-  slp_asking *a = SLP_OWNER(ev, slp_asking, slice);
-  if (a->kind == SLP_OP_RECORDS)
-    read_page(a);
-  else
+  if (a->kind == SLP_OP_RECORDS) {
+    if (begin)
+      begin_page(a);
+    else
+      read_page(a);
+  } else if (!begin) {
     read_list(a);
+  } else if (slp_call_is_damaged(c, SIZE_MAX)) {
+    wrong_sum(a);
+  } else if (a->kind == SLP_OP_LIST) {
+    begin_list(a);
+  } else {
+    a->service->kind->read_small(a);
+  }
 }
 
 /* ---- sending ------------------------------------------------------------------------------------------- */

@@ -29,15 +29,12 @@ typedef struct slp_asking { /* an op in flight */
   slp_op_kind kind;
   slp_op *op;
   slp_list link;           /* links the object into service->idle while it is not in use */
-  slp_event slice;         /* runs in a later turn to read the next slice of the answer */
   slp_buf request, answer; /* the texts of request and answer; `answer` is not used for pages of records */
   slp_form form;           /* op RECORDS: the form (CBOR or JSON) in which the page was requested */
   /* for the functions of slp_service_kind, which give it its meaning; 0 when the op begins */
   uint8_t step;
   slp_page_reader *reader; /* set only while a page is read */
   slp_list_reader *rows;   /* owned; set only while a listing is read */
-  uint32_t sum;            /* the CRC-32 of the first sum_at bytes of the answer */
-  size_t sum_at;
 } slp_asking;
 
 typedef struct slp_service_kind {

@@ -24,7 +24,7 @@
 #define ANSWER_MAX (64u * 1024)
 #define TEXT_MAX (32u * 1024)
 
-static void on_body(slp_call *c);
+static void on_body(slp_call *c, int begin);
 static void on_call_done(slp_call *c);
 
 void slp_sts_init(slp_sts *s, slp_aws *aws) {
@@ -140,7 +140,8 @@ static slp_str account_of_role(slp_sts *s) {
   return r ? (slp_str){NULL, 0} : slp_arn_field(arn, SLP_ARN_ACCOUNT);
 }
 
-static void on_body(slp_call *c) {
+static void on_body(slp_call *c, int begin) {
+  (void)begin;
   slp_sts *s = SLP_OWNER(c, slp_sts, call);
   slp_str expires;
   slp_buf_clear(&s->text);

@@ -325,7 +325,8 @@ static void on_more(slp_call *c) {
   step(u);
 }
 
-static void on_body(slp_call *c) {
+static void on_body(slp_call *c, int begin) {
+  (void)begin;
   opened(sub_of(c));
   slp_call_good(c);
 }
