@@ -13,11 +13,11 @@
 #include "core/source.h"
 #include "core/svctime.h"
 #include "host/host.h"
+#include "host/op.h"
 #include "lease/absence.h"
 #include "lease/schema.h"
 #include "lease/snapshot.h"
 #include "lease/store.h"
-#include "host/op.h"
 
 #include <errno.h>
 #include <sloop.h>

@@ -18,8 +18,8 @@
 #include "base/probe.h"
 #include "base/quota.h"
 #include "base/states.h"
-#include "host/host.h"
 #include "codec/crc32.h"
+#include "host/host.h"
 
 #include <sloop.h>
 #include <stdio.h>

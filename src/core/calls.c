@@ -1,5 +1,4 @@
-/* calls.c - keeps the list of shards that want to call the service, and limits the bytes that the answer to a
- * call may hold. */
+/* calls.c - keeps the list of calls in flight, and limits the bytes that the answer to a call may hold. */
 #include "core/calls.h"
 
 #include "base/list.h"
@@ -11,17 +10,7 @@
 #include "core/shard_inside.h"
 #include "host/host.h"
 
-int slp_calls_wants(const slp_shard *s) { return s->call.want.slot != 0; }
 int slp_calls_is_stalled(const slp_shard *s) { return slp_list_linked(&s->call.stalled_link); }
-
-void slp_calls_want(slp_shard *s, const slp_key *key) {
-  slp_engine *e = s->consumer->engine;
-  if (slp_calls_wants(s)) return;
-  slp_merge_put(&e->calls.want, &s->call.want, key, 1);
-  slp_pump_soon(e);
-}
-
-void slp_calls_unwant(slp_shard *s) { slp_merge_remove(&s->consumer->engine->calls.want, &s->call.want); }
 
 void slp_calls_begin(slp_shard *s) {
   slp_engine *e = s->consumer->engine;

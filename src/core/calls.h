@@ -1,5 +1,6 @@
 /* calls.h - which shards want to call the service, which of them calls next, and how many bytes the answer to
- * a call may hold. (calls.c, pump.c) */
+ * a call may hold. reading.c puts shards into slp_calls.want, and pump.c lets them call.
+ * (calls.c, reading.c, pump.c) */
 #ifndef SLP_CORE_CALLS_H
 #define SLP_CORE_CALLS_H
 
@@ -36,10 +37,6 @@ void slp_calls_init(slp_engine *e, uint32_t in_flight_max);
 void slp_calls_free(slp_engine *e);
 /* makes room for one more shard in both heaps: the merge, and slp_calls.want. Returns 0 or SLP_ENOMEM. */
 int slp_calls_room(slp_engine *e);
-/* adds s to the shards that want to call; key: the watermark of s, by which they are sorted */
-void slp_calls_want(slp_shard *s, const slp_key *key);
-void slp_calls_unwant(slp_shard *s);
-int slp_calls_wants(const slp_shard *s);
 int slp_calls_is_stalled(const slp_shard *s); /* 1: the transfer of s is paused because the budget is spent */
 void slp_calls_begin(slp_shard *s);           /* to be called when a call of s goes out */
 /* to be called when the call of s is done or cancelled; makes the pump run */

@@ -53,7 +53,7 @@
  *   2  lineage.c      which shards exist, their parents and children, and which of them are read at all
  *      reading.c      the state of a shard's reading, and when the shard wants to call
  *   1  queue.c, acked.c, shorten.c    a shard's pages, until every record of them is acknowledged
- *      calls.c        shards that want to call, and how many bytes a call may hold; pages.c: recycled pages
+ *      calls.c        the calls in flight, and how many bytes a call may hold; pages.c: recycled pages
  *      lag.c          how far behind its tip the last successful answer left a shard
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over

@@ -359,45 +359,10 @@ int slp_lineage_parents_read(const slp_shard *s) {
   return 1;
 }
 
-/* Returns the latest order time of a record taken from the known parents of s (slp_standing.tail_time); 0: no
- * parent is known. */
-static int64_t latest_of_parents(const slp_shard *s) {
-  int64_t floor = 0;
-  for (int i = 0; i < 2; i++) {
-    slp_shard *p = slp_lineage_parent(s, i);
-    if (p) floor = slp_max_i64(floor, p->at.tail_time);
-  }
-  return floor;
-}
-
 int64_t slp_lineage_anchor(const slp_shard *s) {
   const slp_svctime *service = &s->consumer->service;
   int64_t ms = slp_svctime_moment_ms(service, &s->at.anchor);
   return s->at.open.ms == INT64_MIN ? ms : slp_min_i64(ms, slp_svctime_moment_ms(service, &s->at.open));
-}
-
-/* Returns the time before which all known parents of s leave records out (slp_standing.not_before_ms);
- * INT64_MIN: there is no such time. */
-static int64_t passed_over_by_parents(const slp_shard *s) {
-  int64_t least = INT64_MAX;
-  for (int i = 0; i < 2; i++) {
-    slp_shard *p = slp_lineage_parent(s, i);
-    if (p && !slp_lineage_skipped(p)) least = slp_min_i64(least, p->at.not_before_ms);
-  }
-  return least == INT64_MAX ? INT64_MIN : least;
-}
-
-void slp_lineage_start(slp_shard *s) {
-  slp_consumer *c = s->consumer;
-  SLP_CHECK(slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_wanted(s));
-  SLP_CHECK(c->sum.waiting_n > 0);
-  c->sum.waiting_n--;
-  c->sum.open_n++;
-  slp_queue_begin(s, latest_of_parents(s));
-  slp_lag_forget(s);
-  s->at.not_before_ms = slp_max_i64(s->at.not_before_ms, passed_over_by_parents(s));
-  c->tip_told = 0;
-  slp_reading_wait(s, 0);
 }
 
 int slp_lineage_lacks_parent(slp_shard *s) {

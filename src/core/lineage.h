@@ -62,7 +62,6 @@ int slp_lineage_is_open_end(const slp_shard *s);
  * for a listing that may show another parent. */
 int slp_lineage_parents_read(const slp_shard *s);
 int slp_lineage_parent_barred(const slp_shard *s); /* 1: a parent of s is BARRED or STOPPED */
-void slp_lineage_start(slp_shard *s);              /* starts reading s, which must be WANTED and IDLE */
 void slp_lineage_drop(slp_shard *s); /* frees s, which must be finished, or stopped with its queue detached */
 /* frees all shards; their readers must be stopped, and their queues orphaned or detached */
 void slp_lineage_free_map(slp_map *shards);

@@ -35,7 +35,9 @@ void slp_order_ready_again(slp_shard *s); /* moves s to the end of slp_engine.re
 void slp_order_open_ready(slp_consumer *c);
 /* Does the same as slp_order_open_ready, but only for the children of s, which was read to its end. */
 void slp_order_open_children(slp_shard *s);
-void slp_order_enter(slp_shard *s); /* lets s into the order, unless a parent still has records to hand out */
+/* Starts reading s, which must be WANTED and IDLE, even if its parents are not read to their end. Lets s into
+ * the order, unless a parent still has records to hand out. */
+void slp_order_open(slp_shard *s);
 /* frees those shards of c that are finished and that the service no longer lists */
 void slp_order_forget(slp_consumer *c);
 

@@ -64,7 +64,7 @@ static int calls_moving(const slp_engine *e) {
 
 static int call_is_free(const slp_engine *e) { return e->calls.in_flight < e->calls.in_flight_max; }
 
-static int lacks_bytes(const slp_shard *s) { return slp_calls_is_stalled(s) || slp_calls_wants(s); }
+static int lacks_bytes(const slp_shard *s) { return slp_calls_is_stalled(s) || slp_reading_wants_call(s); }
 
 /* Of all shards whose transfer is paused, returns the one with the lowest watermark; NULL: none is paused.
  * empty: 1 to look only at shards that have no record to hand out. */
@@ -296,7 +296,7 @@ static void resume(slp_shard *s) {
  * cancelled together. A call that asks for a single record already is cancelled only if the starved shard
  * can't call because the most calls are in flight. */
 static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
-  int no_call_free = slp_calls_wants(starved) && !call_is_free(e);
+  int no_call_free = slp_reading_wants_call(starved) && !call_is_free(e);
   slp_list *it = e->calls.stalled.next;
   while (it != &e->calls.stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
@@ -310,7 +310,7 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
 
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine *e = s->consumer->engine;
-  slp_calls_unwant(s);
+  slp_reading_unwant_call(s);
   /* If records wait for s, its silence is measured from now on. The delivery must run to set a timer for
    * that, because perhaps no other event makes it run. */
   if (slp_merge_ready(&e->merge) && slp_shard_in_order(slp_merge_top(&e->merge)) == s) slp_deliver_soon(e);
@@ -343,7 +343,7 @@ static void resume_stalled(slp_engine *e) {
   if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
   /* The starved shard must call before the shard whose call was just cancelled for it. That shard may have
    * the same watermark, so it could make the same call again, be cancelled again, and so on for ever. */
-  if (starved && all_out && call_is_free(e) && slp_calls_wants(starved)) let_go(e, starved, 1);
+  if (starved && all_out && call_is_free(e) && slp_reading_wants_call(starved)) let_go(e, starved, 1);
   if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
       slp_budget_free(&e->budget) < wakes_at(starved)) {
     let_beyond(e, starved);
@@ -378,5 +378,5 @@ void slp_pump_run(slp_event *ev) {
    * may still be starving, so the pump runs again. */
   if (!call_is_free(e) || !slp_merge_top(&e->calls.want)) return;
   slp_shard *starved = starving(e);
-  if (starved && slp_calls_wants(starved) && let_go(e, starved, 1)) slp_pump_soon(e);
+  if (starved && slp_reading_wants_call(starved) && let_go(e, starved, 1)) slp_pump_soon(e);
 }

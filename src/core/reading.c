@@ -6,6 +6,7 @@
 #include "core/calls.h"
 #include "core/consumer_inside.h"
 #include "core/engine_inside.h"
+#include "core/merge.h"
 #include "core/pace.h"
 #include "core/queue.h"
 #include "core/reading_part.h"
@@ -50,8 +51,21 @@ static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host;
  * expire. */
 #define PEEK_US 60000000u
 
+int slp_reading_wants_call(const slp_shard *s) { return s->call.want.slot != 0; }
+
+void slp_reading_unwant_call(slp_shard *s) {
+  slp_merge_remove(&s->consumer->engine->calls.want, &s->call.want);
+}
+
+/* Puts s into the queue of shards that want to call, and makes the pump run. */
+static void want_call(slp_shard *s) {
+  slp_engine *e = s->consumer->engine;
+  slp_merge_put(&e->calls.want, &s->call.want, slp_queue_watermark(s), 1);
+  slp_pump_soon(e);
+}
+
 void slp_reading_poke(slp_shard *s) {
-  if (s->reading.state != SLP_READER_WAITING || slp_calls_wants(s)) return;
+  if (s->reading.state != SLP_READER_WAITING || slp_reading_wants_call(s)) return;
   if (!s->paused && !slp_queue_has_room(s)) return;
   if (s->consumer->suspended) return; /* slp_reading_poke is called again when the suspension ends */
   uint64_t at_us =
@@ -62,12 +76,12 @@ void slp_reading_poke(slp_shard *s) {
   }
   /* the timer may be set for a time in the future, so stop it */
   slp_timer_clear(host_of(s), &s->reading.timer);
-  slp_calls_want(s, slp_queue_watermark(s));
+  want_call(s);
 }
 
 void slp_reading_hurry(slp_shard *s) {
   uint64_t at_us = s->reading.sent_us + SLP_PACE_FLOOR_US;
-  if (s->reading.state != SLP_READER_WAITING || slp_calls_wants(s) || s->reading.failing_since_us ||
+  if (s->reading.state != SLP_READER_WAITING || slp_reading_wants_call(s) || s->reading.failing_since_us ||
       s->reading.next_at_us <= at_us)
     return;
   s->reading.next_at_us = at_us;
@@ -89,7 +103,7 @@ void slp_reading_at_once(slp_shard *s) {
 
 void slp_reading_call_off(slp_shard *s) {
   slp_timer_clear(host_of(s), &s->reading.timer);
-  slp_calls_unwant(s);
+  slp_reading_unwant_call(s);
   slp_reading_set_tip(s, 0);
 }
 

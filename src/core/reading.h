@@ -15,7 +15,7 @@
  *   ENDED --> WAITING: fetched records had to be dropped because the budget is spent, and are read again
  *
  * * marks states that end when something outside happens: a timer, an answer, a listing. "start", "go" and
- * "next" stand for slp_lineage_start, slp_reader_go and the page's next iterator.
+ * "next" stand for start_reading of order.c, slp_reader_go and the page's next iterator.
  *
  * WAITING ends when three conditions hold: the pace timer has run out, the queue has room for a page, and the
  * engine has a free call and bytes in the budget. reader.c makes the calls and decides what the answers
@@ -51,7 +51,10 @@ void slp_reading_poke(slp_shard *s);
 void slp_reading_hurry(slp_shard *s);
 /* In state WAITING: sets the earliest time of the next call to now. */
 void slp_reading_at_once(slp_shard *s);
-void slp_reading_call_off(slp_shard *s); /* s does not want to call any more; stops its timer */
+/* 1: s wants to call, and waits until the pump lets it (slp_calls.want) */
+int slp_reading_wants_call(const slp_shard *s);
+void slp_reading_unwant_call(slp_shard *s); /* s does not want to call any more, until slp_reading_poke */
+void slp_reading_call_off(slp_shard *s);    /* s does not want to call any more; stops its timer */
 
 void slp_reading_sent(slp_shard *s); /* to be called when a call of s begins, for an iterator or a page */
 /* Returns when the last call of s was begun. */

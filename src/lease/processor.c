@@ -9,7 +9,6 @@
 #include "base/mutant.h"
 #include "base/states.h"
 #include "core/batch.h"
-#include "core/calls.h"
 #include "core/core.h"
 #include "core/engine_inside.h"
 #include "core/leases.h"
@@ -66,8 +65,7 @@ int slp_leased_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_posi
   s->lease.from = *from;
   s->lease.progress_us = slp_now_us(slp_leased_host(ld));
   slp_start_shard(s, from);
-  slp_lineage_start(s);
-  slp_order_enter(s);
+  slp_order_open(s);
   return 0;
 }
 
@@ -163,7 +161,7 @@ static void t_suspend(slp_processor *t, int on) {
   while ((s = slp_map_each(&c->shards, &at))) {
     slp_order_update(s);
     if (on) {
-      slp_calls_unwant(s);
+      slp_reading_unwant_call(s);
     } else {
       /* Earlier failures may have the same cause as the suspension, so they do not count any more. */
       slp_reading_forgive(s);

@@ -14,10 +14,10 @@
 #include "codec/page.h"
 #include "core/source.h"
 #include "host/host.h"
+#include "host/op.h"
 #include "source/listing_pages.h"
 #include "source/poll.h"
 #include "source/stream_name.h"
-#include "host/op.h"
 
 #include <sloop.h>
 #include <stdio.h>

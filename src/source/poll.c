@@ -15,10 +15,10 @@
 #include "core/position.h"
 #include "core/source.h"
 #include "host/host.h"
-#include "source/listing_pages.h"
-#include "source/stream_name.h"
 #include "host/later.h"
 #include "host/op.h"
+#include "source/listing_pages.h"
+#include "source/stream_name.h"
 
 #include <sloop.h>
 #include <stdio.h>

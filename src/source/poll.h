@@ -11,10 +11,10 @@
 #include "base/repeat.h"
 #include "core/source.h"
 #include "host/host.h"
-#include "source/listing_pages.h"
-#include "source/stream_name.h"
 #include "host/later.h"
 #include "host/op.h"
+#include "source/listing_pages.h"
+#include "source/stream_name.h"
 
 #include <sloop.h>
 

@@ -36,14 +36,14 @@
 #include "core/mark.h"
 #include "core/source.h"
 #include "host/host.h"
+#include "host/later.h"
+#include "host/op.h"
 #include "source/expander.h"
 #include "source/kinesis_poll.h"
 #include "source/push_consumer.h"
 #include "source/push_cursor.h"
 #include "source/push_trial.h"
 #include "source/stream_name.h"
-#include "host/op.h"
-#include "host/later.h"
 
 #include <sloop.h>
 #include <stdio.h>

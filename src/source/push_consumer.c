@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "base/states.h"
 #include "host/host.h"
-#include "source/stream_name.h"
 #include "host/op.h"
+#include "source/stream_name.h"
 
 #include <sloop.h>
 #include <stdio.h>
