@@ -2,8 +2,8 @@
  * both shapes and slices of any number of rows; descriptions and iterators must only end, and stay inside
  * what they were given. */
 #include "aws/answers.h"
-#include "aws/kinesis_read.h"
-#include "aws/streams_read.h"
+#include "aws/kinesis.h"
+#include "aws/streams.h"
 
 #include "fuzz.h"
 #if SLP_HAVE_JANSSON

@@ -1,5 +1,5 @@
 /* streams.c - DynamoDB Streams as a table of ops over a scripted transport: requests to both
- * services, answers, checksums, failures, failing memory. Covers streams.c, streams_read.c, and of
+ * services, answers, checksums, failures, failing memory. Covers streams.c, and of
  * service.c, answers.c and json_members.c what Kinesis' test (call.c) does not reach. */
 #include "aws/aws.h"
 #include "aws_fake_host.h"

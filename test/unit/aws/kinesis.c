@@ -1,5 +1,5 @@
-/* kinesis_read.c - what is taken of the consumers registered with a stream. */
-#include "aws/kinesis_read.h"
+/* kinesis.c - what is taken of the consumers registered with a stream. */
+#include "aws/kinesis.h"
 #include "check.h"
 
 static int read_one(const char *name, const char *arn, const char **ret_why) {
