@@ -9,8 +9,8 @@
 #include "core/calls.h"
 #include "core/deliver_part.h"
 #include "core/merge.h"
+#include "core/pace.h"
 #include "core/pages.h"
-#include "core/poll_coalescing.h"
 #include "host/host.h"
 
 #include <sloop.h>

@@ -93,3 +93,23 @@ uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random) {
   uint64_t most = attempt > 8 ? cap : slp_min_u64(base << (attempt ? attempt - 1 : 0), cap);
   return most / 5 + most / 5 * 4 * random / 1000;
 }
+
+/* ---- polls that go out together ----------------------------------------------------------------------- */
+
+/* Time is divided into pieces of this length; each piece has one entry of slp_meet.places. */
+#define PLACE_US 8192u
+
+uint64_t slp_meet_at(slp_meet *m, uint64_t from_us, uint64_t until_us) {
+  uint64_t first = from_us / PLACE_US, last = until_us / PLACE_US;
+  if (last - first >= SLP_MEET_PLACES) last = first + SLP_MEET_PLACES - 1;
+  for (uint64_t place = first; place <= last; place++) {
+    uint64_t at_us = m->places[place % SLP_MEET_PLACES].at_us;
+    uint32_t *n = &m->places[place % SLP_MEET_PLACES].n;
+    if (at_us < from_us || at_us > until_us || *n >= SLP_MEET_MOST) continue;
+    ++*n;
+    return at_us;
+  }
+  m->places[first % SLP_MEET_PLACES].at_us = from_us;
+  m->places[first % SLP_MEET_PLACES].n = 1;
+  return from_us;
+}

@@ -1,5 +1,5 @@
 /* poll_coalescing.c - polls go out together where their spans of time allow it, and never outside of those. */
-#include "core/poll_coalescing.h"
+#include "core/pace.h"
 #include "base/base.h"
 #include "check.h"
 
