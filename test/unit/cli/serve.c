@@ -1,5 +1,5 @@
-/* feed.c - records that are made up: JSON, many keys, and as many as are due. */
-#include "cli/feed.h"
+/* serve.c - the records of --feed, which are that are made up: JSON, many keys, and as many as are due. */
+#include "cli/serve.h"
 #include "check.h"
 #include "codec/fields.h"
 
