@@ -1,9 +1,11 @@
-/* handle.c - starts, stops, pauses and lists a consumer, and returns its statistics. Each function checks its
- * arguments and calls core. */
+/* handle.c - the functions of sloop.h that check their arguments and call core. They start, stop, pause, list
+ * and move a consumer, return its statistics and its token, and read batches and give them back. */
 #include "api/metrics.h"
 #include "api/open.h"
 #include "aws/aws.h"
+#include "core/batch.h"
 #include "core/consumer.h"
+#include "core/seek.h"
 #include "core/tally.h"
 #include "host/host.h"
 
@@ -98,3 +100,47 @@ void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) {
   memset(out, 0, size);
   memcpy(out, &st, slp_min_u64(size, sizeof st));
 }
+
+/* ---- positions ---------------------------------------------------------------------------------------- */
+
+void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind) {
+  *p = (sloop_position_t){.kind = kind};
+}
+
+int sloop_token(sloop_t *s, char *buf, size_t *len) {
+  return s->closing || s->o.app ? SLOOP_ESTATE : slp_consumer_save(s->consumer, buf, len);
+}
+
+int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
+  if (!to) return SLOOP_EOPTION;
+  return s->o.app ? SLOOP_ESTATE : slp_consumer_seek(s->consumer, to, cb, arg);
+}
+
+/* ---- batches ------------------------------------------------------------------------------------------ */
+
+size_t sloop_batch_count(const sloop_batch_t *b) { return b->n; }
+
+const sloop_record_t *sloop_batch_at(const sloop_batch_t *b, size_t index) {
+  SLP_CHECK(index < b->n);
+  return &b->recs[index];
+}
+
+int64_t sloop_batch_behind_ms(const sloop_batch_t *b) { return b->behind_ms; }
+
+int sloop_batch_owned(sloop_batch_t *b, size_t index) { return slp_batch_owned(b, index); }
+
+void sloop_batch_set_data(sloop_batch_t *b, void *data) { b->user = data; }
+
+void *sloop_batch_data(const sloop_batch_t *b) { return b->user; }
+
+void sloop_batch_ack(sloop_batch_t *b, size_t index) { slp_batch_ack(b, index); }
+
+void sloop_batch_done(sloop_batch_t *b, size_t acked) { slp_batch_done(b, acked); }
+
+/* ---- names of earlier versions ------------------------------------------------------------------------- */
+
+/* For programs that were compiled or written before. A line stays until the library's soversion changes. */
+int sloop_save(sloop_t *s, char *buf, size_t *len) { return sloop_token(s, buf, len); }
+int sloop_rewind(sloop_t *s, const char *shard) { return sloop_seek_checkpoint(s, shard); }
+int sloop_hand_over(sloop_t *s, const char *shard) { return sloop_handover(s, shard); }
