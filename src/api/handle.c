@@ -1,5 +1,5 @@
-/* handle.c - the functions of sloop.h that check their arguments and call core. They start, stop, pause, list
- * and move a consumer, return its statistics and its token, and read batches and give them back. */
+/* handle.c - the functions of sloop.h that check their arguments and call core. They stop, pause, list and
+ * move a consumer, return its statistics and its token, and read batches and give them back. */
 #include "api/metrics.h"
 #include "api/open.h"
 #include "aws/aws.h"
@@ -10,12 +10,6 @@
 #include "host/host.h"
 
 #include <sloop.h>
-
-int sloop_start(sloop_t *s) {
-  if (s->closing || s->started || s->admin.alone) return SLOOP_ESTATE;
-  s->started = 1;
-  return slp_consumer_start(s->consumer);
-}
 
 /* Tells the application that the consumer has stopped. While stop_cb is set, it was not told yet; if the
  * consumer is closed before that, on_close_event calls stop_cb. */

@@ -1,5 +1,5 @@
-/* open.c - builds a consumer out of host, identity, service, source, engine and core's consumer, and takes it
- * apart again. */
+/* open.c - builds a consumer out of host, identity, service, source, engine and core's consumer, starts it,
+ * and takes it apart again. */
 #include "api/open.h"
 
 #include "api/identity.h"
@@ -275,6 +275,14 @@ static int wire_up(sloop_t *s, slp_host *h, const slp_outside *outside, char why
   return 0;
 }
 
+/* Returns 0, or an error with the reason in `why`. */
+static int check_options(const sloop_opts_t *o, char why[160]) {
+  int r = slp_opts_check(o, why);
+  if (r || !o->join || (!o->join->closing && !o->join->started)) return r;
+  snprintf(why, 160, "join: that consumer is already started or closed");
+  return SLOOP_EOPTION;
+}
+
 int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t **out, const sloop_opts_t *o,
                 char why[160]) {
   *out = NULL;
@@ -283,11 +291,7 @@ int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t *
   s->mem = slp_mem_hold(mem);
   s->admin.s = s;
   int r = slp_opts_copy(&s->o, o, mem);
-  if (!r) r = slp_opts_check(&s->o, why);
-  if (!r && s->o.join && (s->o.join->closing || s->o.join->started)) {
-    snprintf(why, 160, "join: that consumer is already started or closed");
-    r = SLOOP_EOPTION;
-  }
+  if (!r) r = check_options(&s->o, why);
   if (!r) r = wire_up(s, h, outside, why);
   if (r) {
     handle_free(s);
@@ -340,11 +344,8 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     sloop_opts_init(&full);
     memcpy(&full, o, slp_min_u64(o->size, sizeof full));
     /* Checks the options before anything is created, so that a wrong option leaves nothing to close. */
-    r = slp_opts_check(&full, text);
-    if (!r && full.join && (full.join->closing || full.join->started)) {
-      snprintf(text, sizeof text, "join: that consumer is already started or closed");
-      r = SLOOP_EOPTION;
-    } else if (!r && full.join) {
+    r = check_options(&full, text);
+    if (!r && full.join) {
       slp_family *f = full.join->family;
       r = slp_open_on(f->host, f->mem, NULL, out, o, text);
       if (!r) (*out)->loop = full.join->loop;
@@ -356,6 +357,14 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
   /* the text has option values in it, which may be anything, so control characters are removed */
   slp_clean_copy(why, why_size, r ? text : "");
   return r;
+}
+
+/* ---- starting ------------------------------------------------------------------------------------------ */
+
+int sloop_start(sloop_t *s) {
+  if (s->closing || s->started || s->admin.alone) return SLOOP_ESTATE;
+  s->started = 1;
+  return slp_consumer_start(s->consumer);
 }
 
 /* ---- closing ------------------------------------------------------------------------------------------- */

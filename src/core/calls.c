@@ -12,13 +12,6 @@
 
 int slp_calls_is_stalled(const slp_shard *s) { return slp_list_linked(&s->call.stalled_link); }
 
-void slp_calls_begin(slp_shard *s) {
-  slp_engine *e = s->consumer->engine;
-  if (s->consumer->source->pushes) return;
-  slp_list_add_last(&e->calls.out, &s->call.out_link);
-  e->calls.in_flight++;
-}
-
 void slp_calls_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
   e->calls.in_flight -= (uint32_t)slp_list_linked(&s->call.out_link);

@@ -38,7 +38,6 @@ void slp_calls_free(slp_engine *e);
 /* makes room for one more shard in both heaps: the merge, and slp_calls.want. Returns 0 or SLP_ENOMEM. */
 int slp_calls_room(slp_engine *e);
 int slp_calls_is_stalled(const slp_shard *s); /* 1: the transfer of s is paused because the budget is spent */
-void slp_calls_begin(slp_shard *s);           /* to be called when a call of s goes out */
 /* to be called when the call of s is done or cancelled; makes the pump run */
 void slp_calls_over(slp_shard *s);
 uint64_t slp_calls_reserved(const slp_shard *s);

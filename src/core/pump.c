@@ -308,6 +308,7 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   }
 }
 
+/* Lets s call. */
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine *e = s->consumer->engine;
   slp_reading_unwant_call(s);
@@ -316,7 +317,10 @@ static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   if (slp_merge_ready(&e->merge) && slp_shard_in_order(slp_merge_top(&e->merge)) == s) slp_deliver_soon(e);
   s->call.reserved = reserved;
   s->call.limit = limit;
-  slp_calls_begin(s);
+  if (!s->consumer->source->pushes) { /* until slp_calls_over */
+    slp_list_add_last(&e->calls.out, &s->call.out_link);
+    e->calls.in_flight++;
+  }
   slp_reader_go(s, reserved, limit);
 }
 

@@ -1,4 +1,4 @@
-/* serve.c - the records of --feed, which are that are made up: JSON, many keys, and as many as are due. */
+/* serve.c - the records of --feed: JSON, many keys, and as many as are due. */
 #include "cli/serve.h"
 #include "check.h"
 #include "codec/fields.h"
