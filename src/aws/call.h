@@ -150,7 +150,7 @@ void slp_call_more(slp_call *c);    /* has on_body called again in a later turn,
 void slp_call_again(slp_call *c);
 
 /* DynamoDB sends the CRC-32 of a body. This function computes it over up to bytes_max more bytes of the
- * answer, in on_body or `reroute`. The bytes must be computed before a reader changes them. Returns 1 if the
+ * answer, in on_body or `reroute`. It must see bytes before a reader changes them. Returns 1 if the
  * whole body has been computed and its CRC-32 is wrong. */
 int slp_call_is_damaged(slp_call *c, size_t bytes_max);
 
