@@ -159,7 +159,8 @@ int slp_setting_write(const slp_setting *s, void *to, slp_str value, char why[SL
   return 0;
 }
 
-size_t slp_setting_size(const slp_setting *s) {
+/* Returns how many bytes the setting takes in the struct, from `at` on. */
+static size_t size_of_setting(const slp_setting *s) {
   switch (s->kind) {
     case SLP_SETTING_U16: return sizeof(uint16_t);
     case SLP_SETTING_U32: return sizeof(uint32_t);
@@ -225,7 +226,7 @@ int sloop_opts_set(sloop_opts_t *o, const char *name, const char *value, char *w
     snprintf(text, sizeof text, "there is no option \"%.60s\" that can be set by its name", name ? name : "");
   else if (!value)
     snprintf(text, sizeof text, "%s: the value is missing", s->name);
-  else if (s->at + slp_setting_size(s) > o->size)
+  else if (s->at + size_of_setting(s) > o->size)
     snprintf(text, sizeof text, "%s: the program's header does not have it", s->name);
   else if (!slp_setting_write(s, o, slp_str_of(value), text))
     r = 0;

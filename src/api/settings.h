@@ -45,7 +45,5 @@ int slp_setting_put(const slp_setting *s, const void *from, slp_buf *b);
 /* Checks the value, a number or choice, that the setting has in the struct at `from`. Returns 0, or
  * SLP_EINVAL with a sentence in `why`. */
 int slp_setting_check(const slp_setting *s, const void *from, char why[SLP_SETTING_WHY]);
-/* returns how many bytes the setting takes in the struct, from `at` on */
-size_t slp_setting_size(const slp_setting *s);
 
 #endif

@@ -142,8 +142,10 @@ int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
   return r;
 }
 
-int slp_aws_endpoint_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
-                        slp_endpoint *ret, slp_fail *f) {
+/* Finds the endpoint of a service in the region `region`, for signing in. slp_aws_endpoint or a load of
+ * `profile` must have succeeded before. The endpoint is returned only in *ret, not stored in aws. */
+static int find_endpoint_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
+                            slp_endpoint *ret, slp_fail *f) {
   slp_endpoint_wish wish = make_wish(aws, svc);
   wish.region = region;
   wish.profile = profile;
@@ -154,7 +156,7 @@ int slp_aws_url_in(slp_aws *aws, slp_svc svc, const char *region, const slp_prof
                    const char *path, slp_buf *url, slp_fail *f) {
   slp_endpoint e;
   slp_fail_clear(f);
-  if (slp_aws_endpoint_in(aws, svc, region, profile, &e, f)) return f->code;
+  if (find_endpoint_in(aws, svc, region, profile, &e, f)) return f->code;
   size_t n = strlen(e.url);
   slp_buf_clear(url);
   slp_buf_add(url, e.url, e.url[n - 1] == '/' ? n - 1 : n);

@@ -63,13 +63,9 @@ int64_t slp_aws_early_ms(const slp_aws *aws);
  * SLP_MORE if files must be read or the machine must be asked first: `wait` then runs, and the function must
  * be called again. */
 int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f);
-/* Finds the endpoint of a service in the region `region`, for signing in. slp_aws_endpoint or a load of
- * `profile` must have succeeded before. The endpoint is returned only in *ret, not stored in aws. */
-int slp_aws_endpoint_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
-                        slp_endpoint *ret, slp_fail *f);
-/* Writes a URL into `url`: the endpoint that slp_aws_endpoint_in() finds, followed by `path`, which begins
- * with a slash. Returns 0. Returns SLP_ENOMEM or SLP_ELIMIT, like slp_buf_add(), or another code with f
- * set. */
+/* Writes a URL into `url`: the endpoint of a service in the region `region`, followed by `path`, which begins
+ * with a slash. slp_aws_endpoint or a load of `profile` must have succeeded before. Returns 0. Returns
+ * SLP_ENOMEM or SLP_ELIMIT, like slp_buf_add(), or another code with f set. */
 int slp_aws_url_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
                    const char *path, slp_buf *url, slp_fail *f);
 slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc); /* returns NULL if there is no memory */

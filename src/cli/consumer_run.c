@@ -471,7 +471,9 @@ static void put_bound(const char *word, const char *seq, int64_t ms, char *line,
              strlen(seq) > 60 ? " (cut)" : "");
 }
 
-void slp_loss_line(const sloop_loss_t *loss, char *line, size_t n) {
+/* Writes a loss of records as one line, with the bounds of the loss as far as they are known. n must be at
+ * least SLP_TOLD_LINE. */
+static void write_loss_line(const sloop_loss_t *loss, char *line, size_t n) {
   snprintf(line, n, "%.130s: %.140s", loss->shard, loss->message);
   put_bound("behind", loss->from_seq, loss->since_ms, line, n);
   put_bound("until", loss->to_seq, loss->until_ms, line, n);
@@ -483,7 +485,7 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   c->losses++;
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
-  slp_loss_line(loss, c->error + at, sizeof c->error - at);
+  write_loss_line(loss, c->error + at, sizeof c->error - at);
   tell(c, KIND_LOSS, loss->shard, c->error + at);
   if (!c->app->args->fail_on_loss || c->stopping) return;
   c->loss_tick = c->app->ticks;

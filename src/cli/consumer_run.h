@@ -115,8 +115,5 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
 sloop_error_t slp_error_of_fail(const slp_fail *f);
 /* Writes an error as one line: what happened, the codes, and what to do about it. */
 void slp_error_line(const sloop_error_t *e, char *line, size_t n);
-/* Writes a loss of records as one line, with the bounds of the loss as far as they are known. n must be at
- * least SLP_TOLD_LINE. */
-void slp_loss_line(const sloop_loss_t *loss, char *line, size_t n);
 
 #endif

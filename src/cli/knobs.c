@@ -107,7 +107,8 @@ static knob find_knob(slp_str name) {
   return (knob){slp_setting_find(own, SLP_COUNT(own), name), 0};
 }
 
-void slp_knob_nearest(slp_str name, char *out, size_t size) {
+/* Writes "; did you mean NAME?" with the settings whose names are most like `name`, or "". */
+static void suggest_knobs(slp_str name, char *out, size_t size) {
   slp_nearest like;
   slp_nearest_begin(&like, name);
   for (size_t i = 0; i < KNOBS_MAX; i++)
@@ -122,7 +123,7 @@ int slp_knob_set(slp_args *a, slp_str setting, char why[200]) {
   knob k = find_knob(name);
   if (!k.s) {
     int n = snprintf(why, 200, "-X: unknown setting \"%.*s\"", (int)(name.n < 60 ? name.n : 60), name.p);
-    slp_knob_nearest(name, why + n, 200 - (size_t)n);
+    suggest_knobs(name, why + n, 200 - (size_t)n);
     if (!why[n]) snprintf(why + n, 200 - (size_t)n, "; -X list shows all");
     return SLP_EINVAL;
   }

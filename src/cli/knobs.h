@@ -10,8 +10,6 @@
 int slp_knob_set(slp_args *a, slp_str setting, char why[200]);
 /* Returns 1 if -X has a setting with this name. */
 int slp_knob_exists(slp_str name);
-/* Writes "; did you mean NAME?" with the settings whose names are most like `name`, or "". */
-void slp_knob_nearest(slp_str name, char *out, size_t size);
 /* Returns 1 if this value of the setting must not be printed, because it is a secret, or a URL with a user
  * name or a password. */
 int slp_knob_hides(slp_str name, const char *value);

@@ -43,7 +43,8 @@ typedef struct streams {
 
 static const char *or_dash(const char *z) { return *z ? z : "-"; }
 
-int slp_streams_json(slp_buf *b, const slp_found_stream *s) {
+/* Appends a stream as a line of JSON. Returns 0, or the buffer's error. */
+static int add_stream_json(slp_buf *b, const slp_found_stream *s) {
   slp_jw w = {.b = b, .one_line = 1};
   slp_jw_object(&w, NULL);
   slp_jw_z(&w, "stream", s->name);
@@ -115,7 +116,7 @@ static void on_stream(slp_find *f, const slp_found_stream *s, void *arg) {
   }
   slp_buf text;
   slp_buf_init(&text, l->app.mem, 1 << 16);
-  slp_streams_json(&text, s);
+  add_stream_json(&text, s);
   write_text(l, &text);
 }
 

@@ -3,13 +3,9 @@
 #ifndef SLP_CLI_LIST_STREAMS_H
 #define SLP_CLI_LIST_STREAMS_H
 
-#include "api/find_streams.h"
-#include "base/buf.h"
 #include "base/mem.h"
 #include "cli/args.h"
 
-/* Appends a stream as a line of JSON. Returns 0, or the buffer's error. */
-int slp_streams_json(slp_buf *b, const slp_found_stream *s);
 /* Runs -L without STREAM to its end, and returns the exit code. */
 int slp_list_streams_run(slp_mem *mem, const slp_args *args);
 /* Tells the user the streams whose names are most like `missing`, a stream that the service does not have.

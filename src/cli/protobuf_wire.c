@@ -14,7 +14,8 @@ int slp_pb_varint(slp_str in, size_t *at, size_t end, uint64_t *ret) {
   return SLP_EBADDATA;
 }
 
-int slp_pb_tag(slp_str in, size_t *at, size_t end, uint32_t *ret_number, uint8_t *ret_wire) {
+/* Reads a tag as slp_pb_varint reads a number. */
+static int read_tag(slp_str in, size_t *at, size_t end, uint32_t *ret_number, uint8_t *ret_wire) {
   uint64_t tag = 0;
   size_t from = *at;
   if (slp_pb_varint(in, at, end, &tag) || *at - from > 5 || tag > UINT32_MAX) return SLP_EBADDATA;
@@ -32,7 +33,7 @@ uint64_t slp_pb_fixed(slp_str in, size_t at, size_t bytes) {
 int slp_pb_head_at(slp_str in, size_t at, size_t end, slp_pb_token *ret) {
   uint64_t n = 0;
   *ret = (slp_pb_token){.from = at};
-  if (slp_pb_tag(in, &at, end, &ret->number, &ret->wire)) return SLP_EBADDATA;
+  if (read_tag(in, &at, end, &ret->number, &ret->wire)) return SLP_EBADDATA;
   ret->value = at;
   switch (ret->wire) {
     case SLP_PB_VARINT:

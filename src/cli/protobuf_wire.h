@@ -27,10 +27,9 @@ typedef struct slp_pb_token { /* one field of a message; all offsets are in the 
   size_t from, value, end, next;
 } slp_pb_token;
 
-/* Both functions read at in[*at], at most up to `end`, and move *at to the byte after what they read. Both
- * return 0 or SLP_EBADDATA. */
+/* Reads a number at in[*at], at most up to `end`, and moves *at to the byte after it. Returns 0 or
+ * SLP_EBADDATA. */
 int slp_pb_varint(slp_str in, size_t *at, size_t end, uint64_t *ret);
-int slp_pb_tag(slp_str in, size_t *at, size_t end, uint32_t *ret_number, uint8_t *ret_wire);
 /* Reads a whole field. A group is one field with everything inside it. Returns 0, or SLP_EBADDATA.
  * SLP_EBADDATA is also the answer if the end tag of a group comes next. */
 int slp_pb_field_at(slp_str in, size_t at, size_t end, slp_pb_token *ret);

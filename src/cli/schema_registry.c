@@ -158,8 +158,6 @@ void slp_registry_leave(slp_registry *r, const slp_aws *aws) {
   if (!aws || r->aws == aws) r->aws = NULL;
 }
 
-int slp_registry_asks(const slp_registry *r) { return r->mem && !slp_list_empty(&r->calls); }
-
 void slp_registry_tick(slp_registry *r) {
   if (!r->mem || r->quiet) return;
   SLP_LIST_EACH(&r->calls, it) {

@@ -38,6 +38,5 @@ void slp_registry_init(slp_registry *r, slp_mem *mem, slp_schemas *schemas);
 void slp_registry_leave(slp_registry *r, const slp_aws *aws);
 /* Tells the user about each call that takes long, once for each call. Called on each tick. */
 void slp_registry_tick(slp_registry *r);
-int slp_registry_asks(const slp_registry *r); /* returns 1 if a call is not answered yet */
 
 #endif

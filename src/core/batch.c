@@ -39,7 +39,7 @@ slp_batch *slp_batch_new(slp_engine *e) {
   return b;
 }
 
-void slp_batch_free(slp_batch *b) {
+static void free_batch(slp_batch *b) {
   if (!b) return;
   slp_mem *mem = b->mem;
   slp_free(mem, b->recs);
@@ -62,7 +62,7 @@ static void clear_changes(slp_batch *b, uint32_t from, uint32_t to) {
 void slp_batch_recycle(slp_batch *b) {
   slp_engine *e = b->engine;
   if (!e || e->batches.spare) {
-    slp_batch_free(b);
+    free_batch(b);
     return;
   }
   b->consumer = NULL;
@@ -276,7 +276,7 @@ void slp_batch_done(slp_batch *b, size_t acked) {
   slp_engine *e = b->engine;
   slp_consumer *c = b->consumer;
   if (!c) {
-    slp_batch_free(b);
+    free_batch(b);
     return;
   }
   slp_list_remove(&b->link);
@@ -329,5 +329,5 @@ void slp_batches_init(slp_engine *e) { slp_list_init(&e->batches.out); }
 
 void slp_batches_free(slp_engine *e) {
   SLP_CHECK(slp_list_empty(&e->batches.out));
-  slp_batch_free(e->batches.spare);
+  free_batch(e->batches.spare);
 }

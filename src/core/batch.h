@@ -17,7 +17,6 @@ void slp_batch_ack(slp_batch *b, size_t index);
  * 0: not at this moment, the lease deadline has passed; -1: never again. */
 int slp_batch_owned(slp_batch *b, size_t index);
 void slp_batch_done(slp_batch *b, size_t acked);
-void slp_batch_free(slp_batch *b);
 slp_batch *slp_batch_new(slp_engine *e);
 /* makes room for more records; b->consumer must be set. Returns 0 or SLP_ENOMEM. */
 int slp_batch_grow(slp_batch *b);

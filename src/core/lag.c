@@ -44,7 +44,9 @@ static void warn(slp_shard *s) {
   slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
 }
 
-void slp_lag_note(slp_shard *s, int64_t told_ms, uint64_t asked_us) {
+/* Remembers told_ms as the lag of s, from an answer whose call was made at asked_us. May warn the user.
+ * told_ms -1: does the same as slp_lag_forget. */
+static void note_lag(slp_shard *s, int64_t told_ms, uint64_t asked_us) {
   int64_t kept_ms = s->consumer->retention_ms;
   if (told_ms < 0) {
     slp_lag_forget(s);
@@ -64,11 +66,11 @@ void slp_lag_note(slp_shard *s, int64_t told_ms, uint64_t asked_us) {
 void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_tip) {
   if (told_ms >= 0) {
     if (SLP_MUTANT(records_tell_no_lag) && s->lag.told_ms < 0) return;
-    slp_lag_note(s, told_ms, asked_us);
+    note_lag(s, told_ms, asked_us);
   } else if (s->consumer->source->tells_behind) {
     slp_lag_forget(s);
   } else if (at_tip) {
-    slp_lag_note(s, 0, asked_us);
+    note_lag(s, 0, asked_us);
   }
 }
 
@@ -94,12 +96,12 @@ void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us) {
   if (dated && now_ms != INT64_MIN && !SLP_MUTANT(peek_sees_no_record))
     told_ms = slp_max_i64(told_ms, now_ms - first->arrived_ms);
   if (first && told_ms == 0) told_ms = 1;
-  slp_lag_note(s, told_ms, asked_us);
+  note_lag(s, told_ms, asked_us);
 }
 
 void slp_lag_kept_for(slp_shard *s) {
   s->lag.warned = 0;
-  if (s->lag.told_ms >= 0) slp_lag_note(s, s->lag.told_ms, s->lag.told_us);
+  if (s->lag.told_ms >= 0) note_lag(s, s->lag.told_ms, s->lag.told_us);
 }
 
 int64_t slp_lag_told_ms(const slp_shard *s) { return s->lag.told_ms; }

@@ -17,9 +17,6 @@ typedef struct slp_lag { /* one per shard */
 /* Returns the lag in ms that the page states or, if it states none, that its newest record shows; -1: neither
  * is known. */
 int64_t slp_lag_of_page(const slp_shard *s, const slp_page *page);
-/* Remembers told_ms as the lag of s, from an answer whose call was made at asked_us. May warn the user.
- * told_ms -1: does the same as slp_lag_forget. */
-void slp_lag_note(slp_shard *s, int64_t told_ms, uint64_t asked_us);
 /* Remembers the lag from a page that was just taken into the queue. told_ms: from slp_lag_of_page. at_tip: 1
  * if the page left the shard at its tip. */
 void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_tip);

@@ -91,7 +91,12 @@ static int is_only_within(slp_str *entry, int had_port) {
   return star || dot;
 }
 
-int slp_proxy_list_has(const char *list, slp_str host, uint16_t port) {
+/* Returns 1 if the host is in a list such as no_proxy. As in libcurl 7.88, the list is "*", or names, their
+ * domains, addresses and networks ("10.0.0.0/8"), with blanks or commas between them. Three kinds of entries
+ * that mean nothing to libcurl are read as Go does (x/net/http/httpproxy): HOST:PORT is that port only (also
+ * in Python's urllib, and with it botocore), *.DOMAIN is what is within the domain, and a "*" among other
+ * entries is everything. */
+static int no_proxy_list_has(const char *list, slp_str host, uint16_t port) {
   unsigned char address[16];
   int family = 0;
   if (!host.n) return 0;
@@ -185,7 +190,7 @@ void slp_proxy_find(slp_str url, slp_proxy *ret) {
   if (i == n) return;
   const char *without = value_of("no_proxy");
   if (!without) without = value_of("NO_PROXY");
-  if (without && slp_proxy_list_has(without, host_of(url), port_of(url, tls))) return;
+  if (without && no_proxy_list_has(without, host_of(url), port_of(url, tls))) return;
   ret->variable = names[i];
   ret->url = value_of(names[i]);
   read_place(ret);

@@ -24,11 +24,5 @@ const char *slp_proxy_ca(void);
  * ALL_PROXY. For plain http it is http_proxy, all_proxy, ALL_PROXY: HTTP_PROXY is left out, because a web
  * server sets it for its programs to whatever a client sends. Hosts in no_proxy or NO_PROXY have no proxy. */
 void slp_proxy_find(slp_str url, slp_proxy *ret);
-/* Returns 1 if the host is in a list such as no_proxy. As in libcurl 7.88, the list is "*", or names, their
- * domains, addresses and networks ("10.0.0.0/8"), with blanks or commas between them. Three kinds of entries
- * that mean nothing to libcurl are read as Go does (x/net/http/httpproxy): HOST:PORT is that port only (also
- * in Python's urllib, and with it botocore), *.DOMAIN is what is within the domain, and a "*" among other
- * entries is everything. */
-int slp_proxy_list_has(const char *list, slp_str host, uint16_t port);
 
 #endif

@@ -361,8 +361,6 @@ void slp_piped_close_input(slp_piped *p) {
 /* ---- the process ------------------------------------------------------------------------------ */
 
 void slp_piped_kill(slp_piped *p, int signal) { (void)kill(-p->pid, signal); }
-int slp_piped_pid(const slp_piped *p) { return (int)p->pid; }
-
 void slp_piped_drop(slp_piped *p) {
   if (p->dropped) return;
   p->dropped = 1;

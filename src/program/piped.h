@@ -50,7 +50,6 @@ void slp_piped_close_input(slp_piped *p);
 /* on 1: calls on_out; 0, as in the beginning: keeps lines, and stops reading when enough wait. */
 void slp_piped_listen(slp_piped *p, int on);
 void slp_piped_kill(slp_piped *p, int signal); /* sends the signal to the child's group */
-int slp_piped_pid(const slp_piped *p);
 /* Kills the child's group, and frees the child on a later turn of the loop. No callback comes any more. */
 void slp_piped_drop(slp_piped *p);
 

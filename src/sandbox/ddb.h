@@ -88,8 +88,6 @@ size_t slp_item_size(const slp_av *item); /* returns the size of all attributes 
 slp_av *slp_av_copy(slp_arena *a, const slp_av *v);
 /* copies only the node; the copy shares its children with v */
 slp_av *slp_av_shallow(slp_arena *a, const slp_av *v);
-/* appends a value in DynamoDB's JSON, such as {"S":"x"} */
-int slp_av_put_json(slp_buf *b, const slp_av *v);
 /* appends an item in DynamoDB's JSON, such as {"a":{"S":"x"}} */
 int slp_item_put_json(slp_buf *b, const slp_av *item);
 slp_av *slp_av_new(slp_arena *a, slp_av_kind kind);
@@ -189,10 +187,6 @@ typedef struct slp_paths {
   struct slp_paths *next;
 } slp_paths;
 int slp_parse_projection(slp_words *w, slp_str text, slp_paths **ret);
-/* Returns a message if two paths overlap (one is equal to the other, or is its beginning), or conflict (one
- * needs a map where the other needs a list). NULL: neither. */
-const char *slp_paths_clash(const slp_path *a, const slp_path *b);
-void slp_path_text(const slp_path *p, char out[300]); /* writes the path in the form [a, b, [2]] */
 
 /* ---- ddb_eval.c */
 slp_av *slp_path_find(const slp_path *p, const slp_av *item); /* NULL: the item has nothing at this path */
@@ -322,7 +316,6 @@ void slp_ddb_free(slp_box *box);
 void slp_ddb_settle(slp_box *box, int64_t now_ms);
 /* Frees the memory of the request. Called after every request. */
 void slp_ddb_call_over(slp_box *box);
-void slp_table_free(slp_box *box, slp_table *t);
 /* Makes eventually consistent reads see the table as it was `ms` ago. 0: every read is consistent. */
 static inline void slp_table_stale(slp_table *t, int64_t ms) { t->stale_ms = ms; }
 int slp_table_op_create(slp_box_call *c);
@@ -382,8 +375,6 @@ void slp_rows_expire(slp_box *box, slp_table *t, int64_t now_ms);
 /* Returns the time as of which a read sees the table: now, or stale_ms ago for an eventually consistent
  * read. */
 int64_t slp_read_moment(slp_box_call *c, const slp_table *t, int consistent);
-/* Returns the item's key as a new map. NULL: no memory. */
-slp_av *slp_key_map(slp_arena *a, const slp_table *t, const slp_av *item);
 /* Returns 1 if the item is in the index: it has all key attributes of the index. */
 int slp_index_holds(const slp_index *x, const slp_av *item);
 /* Returns a map of those attributes of the item that are in the index. NULL: no memory. */

@@ -219,7 +219,8 @@ static int read_path(parser *p, slp_path **ret) {
   }
 }
 
-void slp_path_text(const slp_path *path, char out[300]) {
+/* Writes the path in the form [a, b, [2]]. */
+static void write_path(const slp_path *path, char out[300]) {
   size_t at = 0;
   out[at++] = '[';
   for (const slp_path_step *s = path; s && at < 240; s = s->next) {
@@ -415,7 +416,7 @@ static int ordered(const slp_av *v) {
 static int check_comparison(parser *p, const char *sign, const slp_x *x) {
   char text[300];
   if (x->a->op == SLP_X_PATH && x->b->op == SLP_X_PATH && same_path(x->a->path, x->b->path)) {
-    slp_path_text(x->a->path, text);
+    write_path(x->a->path, text);
     return bad(
         p,
         "The first operand must be distinct from the remaining operands for this operator or function; "
@@ -597,7 +598,9 @@ int slp_parse_condition(slp_words *w, const char *kind, slp_str text, slp_x **re
 }
 
 /* ---- projections ----------------------------------------------------------------------------- */
-const char *slp_paths_clash(const slp_path *a, const slp_path *b) {
+/* Returns a message if two paths overlap (one is equal to the other, or is its beginning), or conflict (one
+ * needs a map where the other needs a list). NULL: neither. */
+static const char *find_path_clash(const slp_path *a, const slp_path *b) {
   for (; a && b; a = a->next, b = b->next) {
     if (!a->name.p != !b->name.p) return "conflict";
     if (a->name.p ? !slp_str_eq(a->name, b->name) : a->index != b->index) return NULL;
@@ -607,10 +610,10 @@ const char *slp_paths_clash(const slp_path *a, const slp_path *b) {
 
 static int check_paths(parser *p, const slp_path *a, const slp_path *b) {
   char one_text[300], two_text[300];
-  const char *how = slp_paths_clash(a, b);
+  const char *how = find_path_clash(a, b);
   if (!how) return 0;
-  slp_path_text(a, one_text);
-  slp_path_text(b, two_text);
+  write_path(a, one_text);
+  write_path(b, two_text);
   return bad(
       p,
       "Two document paths %s with each other; must remove or rewrite one of these paths; path one: %s, "

@@ -123,7 +123,8 @@ int slp_key_of_item(slp_box_call *c, const slp_table *t, const slp_av *item, slp
   return slp_check_index_keys(c, t, item);
 }
 
-slp_av *slp_key_map(slp_arena *a, const slp_table *t, const slp_av *item) {
+/* Returns the item's key as a new map. NULL: no memory. */
+static slp_av *copy_key(slp_arena *a, const slp_table *t, const slp_av *item) {
   slp_av *map = slp_av_new(a, SLP_AV_M);
   for (uint8_t i = 0; map && i < t->index[0].parts_n; i++) {
     const slp_av *v = slp_av_member(item, slp_str_of(t->index[0].part[i].name));
@@ -253,7 +254,7 @@ static int tell(slp_box *box, slp_table *t, int64_t now_ms, const slp_av *was, c
   int r = 0;
   const slp_av *of = now ? now : was;
   slp_arena room = {.mem = box->mem};
-  const slp_av *image[3] = {slp_key_map(&room, t, of), was, now};
+  const slp_av *image[3] = {copy_key(&room, t, of), was, now};
   if (!image[0]) r = SLP_ENOMEM;
   for (int i = 0; i < 3; i++) {
     slp_buf_init(&part[i], box->mem, 8u << 20);

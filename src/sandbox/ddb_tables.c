@@ -22,7 +22,7 @@ slp_ddb *slp_ddb_new(slp_mem *mem) {
   return d;
 }
 
-void slp_table_free(slp_box *box, slp_table *t) {
+static void free_table(slp_box *box, slp_table *t) {
   slp_list_remove(&t->link);
   slp_rows_free(box, t);
   slp_keys_free(box, t);
@@ -36,7 +36,7 @@ void slp_table_free(slp_box *box, slp_table *t) {
 void slp_ddb_free(slp_box *box) {
   if (!box->ddb) return;
   for (slp_list *it; (it = slp_list_first(&box->ddb->tables)) != NULL;) {
-    slp_table_free(box, SLP_OWNER(it, slp_table, link));
+    free_table(box, SLP_OWNER(it, slp_table, link));
   }
   slp_tokens_free(box);
   slp_arena_clear(&box->ddb->memory);
@@ -46,7 +46,7 @@ void slp_ddb_free(slp_box *box) {
 static void finish(slp_box *box, slp_table *t) {
   if (t->status == SLP_BOX_DELETING) {
     slp_changes_table_gone(box, t, t->change_ms);
-    slp_table_free(box, t);
+    free_table(box, t);
     return;
   }
   t->status = SLP_BOX_ACTIVE;
@@ -166,7 +166,7 @@ int slp_table_op_create(slp_box_call *c) {
   if (!r) r = read_stream(c, &on, &view);
   if (r >= 0 && on && slp_changes_enable(c->box, t, c->now_ms, view)) r = slp_box_no_memory(c);
   if (r < 0 || !t->name) {
-    slp_table_free(c->box, t);
+    free_table(c->box, t);
     return -1;
   }
   link_by_name(c->box, t);

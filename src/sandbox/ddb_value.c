@@ -230,8 +230,3 @@ int slp_item_put_json(slp_buf *b, const slp_av *item) {
   put_map(&(slp_jw){.b = b}, NULL, item);
   return slp_buf_failed(b);
 }
-
-int slp_av_put_json(slp_buf *b, const slp_av *v) {
-  put_value(&(slp_jw){.b = b}, v);
-  return slp_buf_failed(b);
-}
