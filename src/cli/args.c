@@ -229,6 +229,7 @@ static const char *against_leases(const slp_args *a, const char **ret_remedy) {
   if (a->opts.shards_n || a->shard_key) return "-p";
   *ret_remedy = "the leases keep the position; leave it out";
   if (a->save) return "--save";
+  if (a->token) return "--token";
   *ret_remedy = "--reset SHARD --to SEQUENCE sets where a shard is read next";
   if (a->start.kind == SLOOP_AT_SEQ) return "-o SHARD:SEQUENCE";
   *ret_remedy = "--migrate token:FILE sloop:APP makes leases from it";
@@ -435,11 +436,12 @@ static int check_streams(const slp_args *a, char why[200]) {
              a->streams[1]);
   else if (a->streams_n > 1 && a->start.kind == SLOOP_AT_SEQ)
     snprintf(why, 200, "-o SHARD:SEQUENCE is a position in one stream, but %zu are given", a->streams_n);
-  else if (a->shard_key &&
-           (a->opts.shards_n || a->save || a->start.kind == SLOOP_AT_SEQ || a->start.kind == SLOOP_AT_TOKEN))
+  else if (a->shard_key && (a->opts.shards_n || a->save || a->token || a->start.kind == SLOOP_AT_SEQ ||
+                            a->start.kind == SLOOP_AT_TOKEN))
     snprintf(why, 200, "-p key:TEXT can't be combined with %s",
              a->opts.shards_n ? "another -p"
              : a->save        ? "--save"
+             : a->token       ? "--token"
                               : "-o SHARD:SEQUENCE or -o @FILE");
   else if (a->shard_key && slp_args_want_metrics(a))
     snprintf(why, 200, "-p key:TEXT can't be combined with %s",

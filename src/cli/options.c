@@ -50,6 +50,8 @@ const slp_option slp_options[] = {
     {O_SAVE, 0, "save", SLP_NEEDS_VALUE, "FILE", SLP_MODE_TAIL, NULL,
      "store the position in FILE; if the file exists, continue from there, and -o is only for the first "
      "start. Only what was written to standard output counts as read. One process per file"},
+    {O_TOKEN, 0, "token", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "at the end print the position on standard error, for -o @FILE: a line of JSON for each stream"},
     {O_APP, 'G', "app", SLP_NEEDS_VALUE, "APP", SLP_MODE_TAIL | SLP_MODE_IAM | LEASES, "Sharing a stream",
      "share the shards with all other workers of the application APP: the same command, started as often as "
      "you like, on any number of machines. One worker reads each shard, from where the last one left off; -o "

@@ -43,6 +43,7 @@ typedef enum {
   O_SHARD,
   O_ORDER,
   O_SAVE,
+  O_TOKEN,
   O_APP,
   O_STORE,
   O_LEASES,

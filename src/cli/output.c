@@ -99,8 +99,21 @@ static int is_written(const slp_output *o, const held *h) {
   return h->made == h->n && end_before(o, h, h->n) <= o->written;
 }
 
+/* Adds the first n records of the batch to o->read. */
+static void count_read(slp_output *o, const held *h, size_t n) {
+  slp_read_span *read = &o->read;
+  read->records += n;
+  for (size_t i = 0; i < n; i++) {
+    int64_t at_ms = sloop_batch_at(h->batch, i)->arrived_at_ms;
+    if (at_ms <= 0) continue;
+    if (at_ms > read->last_ms) read->last_ms = at_ms;
+    if (at_ms < read->first_ms || !read->first_ms) read->first_ms = at_ms;
+  }
+}
+
 /* Gives the batch back and acknowledges its first `accepted` records. */
 static void give_back(slp_output *o, held *h, size_t accepted) {
+  count_read(o, h, accepted);
   o->returned = end_before(o, h, accepted);
   slp_list_remove(&h->link);
   sloop_batch_done(h->batch, accepted);

@@ -32,6 +32,13 @@ typedef enum slp_output_state {
 
 enum { SLP_MADE, SLP_MADE_PART, SLP_MADE_NONE, SLP_MADE_WAITS }; /* results of slp_output.make */
 
+/* How many records were read, and between which times they had arrived. */
+typedef struct slp_read_span {
+  uint64_t records;
+  /* times of arrival of the earliest and of the latest record; 0: no record had a time */
+  int64_t first_ms, last_ms;
+} slp_read_span;
+
 typedef struct slp_output slp_output;
 struct slp_output {
   slp_app *app; /* borrowed */
@@ -46,6 +53,7 @@ struct slp_output {
   uint8_t doubt;
   /* number of records whose text was removed because another worker has taken their shard */
   uint64_t dropped;
+  slp_read_span read; /* the records that were given back as acknowledged */
   /* The members below are set by the user. */
   uint8_t leased; /* 1: the worker has leases, so sloop_batch_owned() is asked before records are written */
   uint8_t unbuffered; /* 1: each record is written separately */

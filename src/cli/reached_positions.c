@@ -5,10 +5,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/args.h"
+#include "cli/output.h"
 #include "cli/people_lines.h"
 #include "cli/token_file.h"
 #include "host/own_file.h"
 #include "program/local.h"
+#include "program/shown_time.h"
 
 #include <errno.h>
 #include <sloop.h>
@@ -210,19 +212,37 @@ static int has_place(const slp_places *p) {
   return n > 0;
 }
 
-void slp_places_tell(slp_places *p) {
-  if (p->args->quiet) return;
-  if (p->args->save) {
-    if (has_place(p) && slp_own_file_keep(p->file_of_save) != SLP_EBUSY)
-      slp_say("stopped; the same command continues from the position in %s", p->args->save);
-    return;
-  }
+void slp_read_span_text(const slp_read_span *read, int utc, char out[SLP_READ_SPAN]) {
+  char first[SLP_SHOWN_TIME], last[SLP_SHOWN_TIME];
+  int n = snprintf(out, SLP_READ_SPAN, "%llu record%s", (unsigned long long)read->records,
+                   read->records == 1 ? "" : "s");
+  if (!read->last_ms) return;
+  slp_shown_time(read->first_ms, utc, 0, first);
+  slp_shown_time(read->last_ms, utc, 0, last);
+  if (strcmp(first, last) == 0)
+    snprintf(out + n, SLP_READ_SPAN - (size_t)n, " of %s", last);
+  else
+    snprintf(out + n, SLP_READ_SPAN - (size_t)n, " of %s to %s", first, last);
+}
+
+void slp_places_tell_stopped(slp_places *p, const slp_read_span *read) {
+  const slp_args *a = p->args;
+  char span[SLP_READ_SPAN];
+  if (a->quiet) return;
+  slp_read_span_text(read, 0, span);
+  if (!a->save)
+    slp_say("stopped after %s%s", span,
+            a->shard_key ? "" : "; with --save FILE the next start goes on from there");
+  else if (has_place(p) && slp_own_file_keep(p->file_of_save) != SLP_EBUSY)
+    slp_say("stopped after %s; the same command continues from the position in %s", span, a->save);
+}
+
+void slp_places_tell_tokens(slp_places *p) {
   slp_buf text;
   slp_buf_init(&text, p->written.mem, TOKEN_BYTES_MAX);
-  if (add_lines(p, &text) == 0 && text.n) {
-    slp_say("stopped; to continue from here, put %s into a FILE and use -o @FILE",
-            p->args->streams_n > 1 ? "the lines below" : "the line below");
+  if (add_lines(p, &text) == 0 && text.n)
     slp_say_as_it_is(slp_buf_str(&text));
-  }
+  else
+    slp_say("--token: no position is known");
   slp_buf_free(&text);
 }

@@ -1,15 +1,17 @@
 /* reached_positions.h - the positions that each stream has reached, as tokens. They are stored in a file
- * (--save), printed at Ctrl-C, and read at the start (--save, -o @FILE). */
+ * (--save), printed for --token, and read at the start (--save, -o @FILE). */
 #ifndef SLP_CLI_REACHED_POSITIONS_H
 #define SLP_CLI_REACHED_POSITIONS_H
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/args.h"
+#include "cli/output.h"
 #include "host/own_file.h"
 
 #include <sloop.h>
 
+#define SLP_READ_SPAN 120            /* room for the text of slp_read_span_text */
 #define SLP_PLACES_EVERY_US 1000000u /* how often positions are collected and written */
 
 typedef struct slp_places {
@@ -45,8 +47,12 @@ int slp_places_note(slp_places *p, size_t number, sloop_t *s);
  * message in `why`. SLP_EBUSY: somebody removed this process's lock, and another process now uses the file.
  * After that this process never writes the file again. */
 int slp_places_write(slp_places *p, char why[400]);
-/* Tells the user on standard error how a later run can continue from the present positions. Says nothing if
- * another process has taken the file of --save. */
-void slp_places_tell(slp_places *p);
+/* After a Ctrl-C, tells the user in one line on standard error what was read, and how a later run can go on
+ * from there. */
+void slp_places_tell_stopped(slp_places *p, const slp_read_span *read);
+/* For --token: writes the present positions to standard error, a line for each stream. */
+void slp_places_tell_tokens(slp_places *p);
+/* Writes what was read, as part of a sentence: how many records, and between which times they arrived. */
+void slp_read_span_text(const slp_read_span *read, int utc, char out[SLP_READ_SPAN]);
 
 #endif

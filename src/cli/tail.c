@@ -187,8 +187,9 @@ static void leave_if_done(tail *t) {
   tell_mixed(t);
   if (has_leases(t))
     tell_left(t);
-  else if (t->app.interrupted && !t->app.args->shard_key)
-    slp_places_tell(&t->places);
+  else if (t->app.interrupted)
+    slp_places_tell_stopped(&t->places, &t->output.read);
+  if (t->app.args->token) slp_places_tell_tokens(&t->places);
   sloop_stats_t sum;
   sum_stats(t, &sum);
   slp_progress_end(t->app.args, &sum);

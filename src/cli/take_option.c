@@ -241,6 +241,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_COLOR:
     case O_COMPLETION: return set_choice(a, o, value, why);
     case O_SAVE: a->save = value; return *value ? 0 : slp_option_wrong(o, value, "the name of a file", why);
+    case O_TOKEN: a->token = 1; return 0;
     case O_GREP: return add_regex(o, a->grep, &a->grep_n, value, why);
     case O_GREPV: return add_regex(o, a->grepv, &a->grepv_n, value, why);
     case O_IGNORE_CASE: a->ignore_case = 1; return 0;

@@ -209,11 +209,53 @@ def a_first_signal_stops_with_0():
             equal(watch.wait(), 0)
             check(watch.seconds < 1, watch.seconds)
             said = p.stderr.read().decode().splitlines()
-            equal((len(said), said[0]), (2, PREFIX + "stopped; to continue from here, put the line below into a FILE "
-                                                     "and use -o @FILE"))
-            equal(json.loads(said[1])["shards"][0]["sequence_number"], "49511004")
+            equal(len(said), 1, said)
+            check(re.fullmatch(PREFIX + r"stopped after 5 records of \S+( to \S+)?; with --save FILE the next start goes on from there",
+                               said[0]), said)
         finally:
             end(p)
+
+
+@test
+def the_token_is_printed_when_it_is_asked_for():
+    """At every end, as the last line of standard error, and with -q as the only one."""
+    p = start("-q", "--token", "orders", env={"FAKE_RECORDS": 5})
+    try:
+        equal(read_some(p.stdout.fileno()), lines(5))
+        p.send_signal(signal.SIGINT)
+        equal(p.wait(5), 0)
+        said = p.stderr.read().decode().splitlines()
+        equal(len(said), 1, said)
+        equal(json.loads(said[0])["shards"][0]["sequence_number"], "49511004")
+    finally:
+        end(p)
+    r = run(BIN, "-c", "3", "--token", "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out, json.loads(r.err)["shards"][0]["sequence_number"]), (0, lines(3), "49511002"))
+    r = run(BIN, "-c", "3", "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out, r.err), (0, lines(3), ""))
+    with tempfile.NamedTemporaryFile() as file:
+        p = start("-q", "--token", "-c", "3", "orders", env={"FAKE_RECORDS": 5}, stderr=file)
+        try:
+            equal((p.stdout.read(), p.wait(5)), (lines(3), 0))
+        finally:
+            end(p)
+        r = run(BIN, "-o", "@" + file.name, "-c", "2", "orders", env={"FAKE_RECORDS": 5})
+        equal((r.code, r.out), (0, lines(2, 3)), r.err)
+    r = run(BIN, "--token", "-G", "app", "orders")
+    equal(r.code, 2)
+    check("--token can't be combined with -G" in r.err, r.err)
+
+
+@test
+def a_stop_without_a_record_says_so():
+    p = start("orders", env={"FAKE_RECORDS": 0})
+    try:
+        wait_until(lambda: obeys(p))
+        p.send_signal(signal.SIGINT)
+        equal((p.wait(5), p.stdout.read(), p.stderr.read().decode()),
+              (0, b"", PREFIX + "stopped after 0 records; with --save FILE the next start goes on from there\n"))
+    finally:
+        end(p)
 
 
 @test
@@ -273,7 +315,7 @@ def a_hangup_hurries_nobody():
                 wait_until(lambda q=p, n=number: not is_pending(q, n))
         for p, numbers, code in started:
             equal(p.wait(5), code, numbers)
-            equal(b"stopped; to continue from here" in p.stderr.read(), code == 0, numbers)
+            equal(b"stopped after " in p.stderr.read(), code == 0, numbers)
     finally:
         for p, _, _ in started:
             end(p)
@@ -293,7 +335,7 @@ def a_hangup_that_nohup_ignores_ends_nothing():
             read_until(p.stdout.fileno(), lambda got: got.count(b"\n") >= 100)  # it goes on
             p.send_signal(number)
             equal(p.wait(5), 0)
-            check(b"stopped; to continue from here" in p.stderr.read())
+            check(b"stopped after " in p.stderr.read())
         finally:
             end(p)
 
@@ -314,7 +356,7 @@ def time_in_which_the_process_stood_is_not_counted_on_the_way_out():
                 p.send_signal(signal.SIGCONT)
                 equal(p.wait(5), 0)
                 said = p.stderr.read()
-                check(b"stopped; to continue from here" in said, story, said)
+                check(b"stopped after " in said, story, said)
             finally:
                 end(p)
 
@@ -755,8 +797,9 @@ def interrupted_anywhere_nothing_is_lost_and_nothing_repeats():
                 equal(watch.wait(), 0)
                 check(watch.seconds < 2, watch.seconds)
                 if got:
-                    equal(p.stderr.read().decode(), PREFIX + "stopped; the same command continues from the position in "
-                          + path + "\n")
+                    said = p.stderr.read().decode()
+                    check(re.fullmatch(PREFIX + f"stopped after {len(got.splitlines())} records? of .*; the same command continues "
+                                       "from the position in " + re.escape(path) + "\n", said), said)
                     equal(place(saved(path)[0]), len(got.splitlines()))
                 r = run(BIN, "-e", "--save", path, "orders", env={"FAKE_RECORDS": 500})
                 equal((r.code, got + r.out), (0, lines(500)), delay)
@@ -1040,12 +1083,12 @@ def what_a_place_does_not_know_begins_where_o_says():
 
 @test
 def a_token_is_told_only_when_there_is_one_and_somebody_listens():
-    for args, env in ((("-q",), {}), ((), {"FAKE_NOT_YET": 1})):
+    for args, env, said in ((("-q",), {}, b""), (("-q", "--token"), {"FAKE_NOT_YET": 1}, b"stream-tail: --token: no position is known\n")):
         p = start(*args, "orders", env={"FAKE_RECORDS": 5, **env})
         try:
             read_some(p.stdout.fileno())
             p.send_signal(signal.SIGINT)
-            equal((p.wait(5), p.stderr.read()), (0, b""), args)
+            equal((p.wait(5), p.stderr.read()), (0, said), args)
         finally:
             end(p)
 

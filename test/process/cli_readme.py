@@ -129,7 +129,7 @@ def every_command_of_the_readme_and_of_the_manual_page_runs():
             if "-P" in line:
                 equal((out, err), (b"", "stream-tail: 1 record put, 14 bytes in 1 call\n"), line)
                 continue
-            mine = ("stream-tail: stopped; ", "stream-tail: serving stream ", '{"stream_arn"')
+            mine = ("stream-tail: stopped after ", "stream-tail: stopped; ", "stream-tail: serving stream ", '{"stream_arn"')
             check(all(x.startswith(mine) for x in err.splitlines()), line, err)
             if "--until 5m" in line:
                 equal(out, b"", line)  # nothing is that old

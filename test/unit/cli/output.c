@@ -176,6 +176,8 @@ TEST(a_cut_finishes_the_record_that_is_begun_and_no_other) {
   CHECK_INT(out.state, SLP_OUTPUT_CUTS);
   CHECK_STR(take(), "0 1 2 ");
   CHECK_STR(done(), "0:3 10:0 ");
+  CHECK_INT(out.read.records, 3);
+  CHECK(out.read.first_ms > 0 && out.read.last_ms >= out.read.first_ms);
   CHECK_INT(out.state, SLP_OUTPUT_OVER);
   finish();
 }
@@ -187,6 +189,7 @@ TEST(a_reader_that_takes_no_more_has_what_it_was_given_whole) {
   turns();
   slp_output_give_up(&out);
   CHECK_STR(done(), "0:2 10:0 ");
+  CHECK_INT(out.read.records, 2);
   finish();
 }
 
