@@ -78,7 +78,10 @@ typedef struct slp_args {
   size_t schema_files_n;
   const char *grep[SLP_ARGS_REGEXES_MAX], *grepv[SLP_ARGS_REGEXES_MAX];
   size_t grep_n, grepv_n;
-  uint8_t ignore_case;    /* -i: --grep and --grepv treat upper and lower case as the same */
+  /* --key (not from the file) and --key-is: which keys are wanted; a key that one of them wants is */
+  const char *key_grep[SLP_ARGS_REGEXES_MAX], *key_is[SLP_ARGS_REGEXES_MAX];
+  size_t key_grep_n, key_is_n;
+  uint8_t ignore_case;    /* -i: --grep, --grepv and --key treat upper and lower case as the same */
   slp_mode iam_of;        /* --iam: the mode whose rights are printed; 0: the rights for reading records */
   const char *deregister; /* --deregister: name of the registered consumer; NULL: not given */
   const char *lease_name; /* --explain, --release, --reset: id of a shard or a worker; NULL: not given */
@@ -93,7 +96,7 @@ typedef struct slp_args {
   uint8_t trace_protocol;
   const char *files[SLP_ARGS_FILES_MAX]; /* -P: the words behind STREAM */
   size_t files_n;
-  const char *key;          /* -k: the key of records; NULL: not given */
+  const char *key;          /* -P -k: the key of records; NULL: not given */
   const char *key_from;     /* --key-from: the path as typed; NULL: not given */
   const char *rejects;      /* --rejects: a path; NULL: not given */
   uint64_t rate;            /* --rate: lines a second; 0: not given */

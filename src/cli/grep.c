@@ -40,6 +40,7 @@ typedef struct side {
 
 struct slp_grep {
   slp_mem *mem;
+  const char *name; /* borrowed; the option that gives the expressions of WANTED */
   side sides[OVER];
   slp_str payload;
   /* the side (--grep or --grepv) whose expressions are being tried; OVER: the payload is decided */
@@ -52,7 +53,7 @@ struct slp_grep {
   which met_of;          /* the side that `met` belongs to */
 };
 
-static const char *name_of(which to) { return to == WANTED ? "--grep" : "--grepv"; }
+static const char *name_of(const slp_grep *g, which to) { return to == WANTED ? g->name : "--grepv"; }
 
 /* ---- making and freeing ---------------------------------------------------------------------------- */
 
@@ -147,7 +148,7 @@ static int open_side(slp_grep *g, which to, const char *const *texts, size_t n, 
   if (!s->list) return SLP_ENOMEM;
   for (size_t i = 0; i < n; i++) {
     int r = compile(g, s, texts[i], folds, said);
-    if (r == SLP_EINVAL) snprintf(why, SLP_GREP_WHY, "%s: \"%.60s\": %s", name_of(to), texts[i], said);
+    if (r == SLP_EINVAL) snprintf(why, SLP_GREP_WHY, "%s: \"%.60s\": %s", name_of(g, to), texts[i], said);
     if (r) return r;
   }
   if (s->regex.n == 0) return 0;
@@ -159,6 +160,7 @@ int slp_grep_new(slp_mem *mem, const slp_grep_opts *o, slp_grep **ret, char why[
   slp_grep *g = SLP_NEW(mem, slp_grep);
   if (!g) return SLP_ENOMEM;
   g->mem = mem;
+  g->name = o->name ? o->name : "--grep";
   g->at = OVER;
   int r = open_side(g, WANTED, o->wanted, o->wanted_n, o->folds, why);
   if (!r) r = open_side(g, UNWANTED, o->unwanted, o->unwanted_n, o->folds, why);
@@ -267,6 +269,6 @@ slp_match slp_grep_step(slp_grep *g) {
 }
 
 void slp_grep_undecided(const slp_grep *g, char why[100]) {
-  snprintf(why, 100, "%s \"%.30s\": undecided: %.40s", name_of(g->met_of), g->met ? g->met->text : "",
+  snprintf(why, 100, "%s \"%.30s\": undecided: %.40s", name_of(g, g->met_of), g->met ? g->met->text : "",
            g->met ? slp_perl_bound(g->met->perl) : "");
 }

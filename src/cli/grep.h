@@ -1,4 +1,4 @@
-/* grep.h - --grep and --grepv: decides which payloads are printed, by regular expressions. */
+/* grep.h - --grep, --grepv and --key: decides which payloads or keys are wanted, by regular expressions. */
 #ifndef SLP_CLI_GREP_H
 #define SLP_CLI_GREP_H
 
@@ -13,7 +13,8 @@ typedef struct slp_grep slp_grep;
 typedef struct slp_grep_opts {
   const char *const *wanted, *const *unwanted;
   size_t wanted_n, unwanted_n;
-  uint8_t folds; /* -i: upper and lower case count as the same */
+  const char *name; /* the option that gives `wanted`, for messages; NULL: --grep */
+  uint8_t folds;    /* -i: upper and lower case count as the same */
 } slp_grep_opts;
 
 /* Prepares the search. A payload passes if it matches at least one of `wanted`, or `wanted` is empty, and if

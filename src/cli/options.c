@@ -99,8 +99,11 @@ const slp_option slp_options[] = {
      "-P; repeated: any of them. The payload is matched like a line: ^ and $ are its ends"},
     {O_GREPV, 0, "grepv", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, NULL,
      "skip records whose payload matches; repeated: any of them"},
+    {O_KEY_IS, 0, "key-is", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
+     "only records whose decoded partition key is TEXT; repeated: any of them. --key REGEX: only those whose "
+     "key matches; with both, either. Every shard is read; -p key:TEXT reads those the key goes to"},
     {O_IGNORE_CASE, 'i', "ignore-case", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
-     "--grep and --grepv ignore case; (?i) does so for one of them"},
+     "--grep, --grepv and --key ignore case; (?i) does so for one of them"},
     {O_UNIQUE, 0, "unique", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "skip a record with the partition key and payload (DynamoDB: event id) of one of the last 100,000: a "
      "producer sent it twice, or it was delivered again"},
@@ -148,8 +151,9 @@ const slp_option slp_options[] = {
      "each record has a random key. -J: what -J printed is put back"},
     {O_LINES, 'l', "lines", SLP_NO_VALUE, NULL, SLP_MODE_PRODUCE, NULL,
      "the lines of each FILE instead; a FILE - is standard input"},
-    {O_FIXED_KEY, 'k', "key", SLP_NEEDS_VALUE, "KEY", SLP_MODE_PRODUCE, NULL,
-     "the key of all records; with -K of lines without TEXT"},
+    {O_FIXED_KEY, 'k', "key", SLP_NEEDS_VALUE, "KEY", SLP_MODE_TAIL | SLP_MODE_PRODUCE, NULL,
+     "the key of all records; with -K of lines without TEXT. Without -P it is a REGEX, as of --grep: only "
+     "records whose decoded key matches are printed; repeated: any of them"},
     {O_KEY_FROM, 0, "key-from", SLP_NEEDS_VALUE, "PATH", SLP_MODE_PRODUCE, NULL,
      "each line is a JSON object, and the key is its member .NAME or .NAME.NAME..., a text or a number"},
     {O_RATE, 0, "rate", SLP_NEEDS_VALUE, "N", SLP_MODE_PRODUCE, NULL, "read at most N records a second"},

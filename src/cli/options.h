@@ -62,6 +62,7 @@ typedef enum {
   O_TRACE_PROTOCOL,
   O_GREP,
   O_GREPV,
+  O_KEY_IS,
   O_IGNORE_CASE,
   O_UNIQUE,
   O_DECODE,

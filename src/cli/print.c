@@ -30,6 +30,12 @@ static int prepare(slp_printer *p, char why[400]) {
                                       .unwanted_n = a->grepv_n,
                                       .folds = a->ignore_case},
                      &p->grep, why);
+  if (!r && a->key_grep_n)
+    r = slp_grep_new(
+        p->mem,
+        &(slp_grep_opts){
+            .wanted = a->key_grep, .wanted_n = a->key_grep_n, .name = "--key", .folds = a->ignore_case},
+        &p->key_grep, why);
   if (!r && a->unique && !(p->unique = slp_unique_new(p->mem, SLP_UNIQUE_WINDOW))) r = SLP_ENOMEM;
   for (size_t i = 0; i < a->schema_files_n && !r; i++)
     r = slp_schemas_add_file(&p->schemas, a->schema_files[i], why);
@@ -61,6 +67,7 @@ int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int ter
 void slp_printer_close(slp_printer *p) {
   slp_format_free(p->format);
   slp_grep_free(p->grep);
+  slp_grep_free(p->key_grep);
   slp_unique_free(p->unique);
   slp_buf_free(&p->delimiter);
   slp_buf_free(&p->key_delimiter);
@@ -89,7 +96,9 @@ static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const s
 
 static const slp_set allowed[] = {
     [SLP_PRINTER_IDLE] = SLP_BIT(SLP_PRINTER_KEY),
-    [SLP_PRINTER_KEY] = SLP_BIT(SLP_PRINTER_DATA) | SLP_BIT(SLP_PRINTER_LINE) | SLP_BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_KEY] = SLP_BIT(SLP_PRINTER_PICK) | SLP_BIT(SLP_PRINTER_DATA) | SLP_BIT(SLP_PRINTER_LINE) |
+                        SLP_BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_PICK] = SLP_BIT(SLP_PRINTER_DATA) | SLP_BIT(SLP_PRINTER_LINE) | SLP_BIT(SLP_PRINTER_IDLE),
     [SLP_PRINTER_DATA] = SLP_BIT(SLP_PRINTER_LINE) | SLP_BIT(SLP_PRINTER_EVENTS) | SLP_BIT(SLP_PRINTER_IDLE),
     [SLP_PRINTER_LINE] = SLP_BIT(SLP_PRINTER_IDLE),
     [SLP_PRINTER_EVENTS] = SLP_BIT(SLP_PRINTER_EVENT) | SLP_BIT(SLP_PRINTER_LINE) | SLP_BIT(SLP_PRINTER_IDLE),
@@ -132,17 +141,17 @@ static void tell_record(slp_printer *p, const char *why) {
            (int)(r->seq.len < 60 ? r->seq.len : 60), r->seq.base, why);
 }
 
-/* Stores that --grep could not decide whether the record matches. Returns 1 if the record is printed all the
- * same (-E), 0 if the command must end. */
-static int keep_undecided(slp_printer *p) {
+/* Stores that `grep` could not decide whether the record matches, also in `extra`. Returns 1 if the record is
+ * printed all the same (-E), 0 if the command must end. */
+static int keep_undecided(slp_printer *p, const slp_grep *grep, slp_show_extra *extra) {
   char why[100];
-  slp_grep_undecided(p->grep, why);
+  slp_grep_undecided(grep, why);
   tell_record(p, why);
   p->undecided += !p->is_undecided;
   p->is_undecided = 1;
-  if (!p->line_extra.error) {
+  if (!extra->error) {
     memcpy(p->undecidable, why, sizeof why);
-    p->line_extra.error = p->undecidable;
+    extra->error = p->undecidable;
   }
   return p->args->keep_going;
 }
@@ -152,7 +161,7 @@ static int print_line(slp_printer *p, slp_buf *b) {
   slp_match is = p->grep ? slp_grep_step(p->grep) : SLP_MATCH_YES;
   if (is == SLP_MATCH_MORE) return A_SLICE;
   if (is == SLP_MATCH_NO) return PRINTED;
-  if (is == SLP_MATCH_UNDECIDED && !keep_undecided(p)) return SLP_EBADDATA;
+  if (is == SLP_MATCH_UNDECIDED && !keep_undecided(p, p->grep, &p->line_extra)) return SLP_EBADDATA;
   p->printed = 1;
   return add_line(p, b, &p->line, &p->line_extra);
 }
@@ -175,9 +184,23 @@ static int begin_key(slp_printer *p) {
   return AT_ONCE;
 }
 
+static int picks_keys(const slp_printer *p) { return p->key_grep || p->args->key_is_n; }
+
+static void begin_pick(slp_printer *p) {
+  move(p, SLP_PRINTER_PICK);
+  if (p->key_grep) slp_grep_begin(p->key_grep, (slp_str){p->record.key.base, p->record.key.len});
+}
+
+static void begin_data(slp_printer *p) {
+  move(p, SLP_PRINTER_DATA);
+  if (p->args->decode.n)
+    slp_decoding_begin(&p->data, &p->args->decode, (slp_str){p->record.data.base, p->record.data.len},
+                       p->left);
+}
+
 static int decode_key(slp_printer *p, char why[100]) {
   const slp_decode_chain *c = &p->args->decode_key;
-  uint64_t left = p->args->decoded_bytes_max;
+  p->left = p->args->decoded_bytes_max;
   /* a record without a key has nothing to decode */
   int decodes = c->n && !(p->record.flags & SLOOP_REC_KEYLESS);
   if (decodes) {
@@ -189,12 +212,35 @@ static int decode_key(slp_printer *p, char why[100]) {
     if (r) return r;
     p->record.key = (sloop_str_t){p->key.in.p, p->key.in.n};
     p->extra.key_is_json = (uint8_t)(slp_decode_makes_json(c) || p->key.makes_lines);
-    left = p->key.left;
+    p->left = p->key.left;
   }
-  move(p, SLP_PRINTER_DATA);
-  if (p->args->decode.n)
-    slp_decoding_begin(&p->data, &p->args->decode, (slp_str){p->record.data.base, p->record.data.len}, left);
+  if (picks_keys(p))
+    begin_pick(p);
+  else
+    begin_data(p);
   return decodes ? A_SLICE : AT_ONCE;
+}
+
+/* Returns 1 if --key-is names the key. */
+static int is_named(const slp_printer *p) {
+  const sloop_str_t *key = &p->record.key;
+  for (size_t i = 0; i < p->args->key_is_n; i++)
+    if (slp_str_is((slp_str){key->base, key->len}, p->args->key_is[i])) return 1;
+  return 0;
+}
+
+/* Matches one slice of the key. If the key is wanted, goes on with the payload, or with the record as it came
+ * if its key can't be decoded. A record without a key has none that could be wanted. */
+static int pick(slp_printer *p) {
+  int keyless = p->record.flags & SLOOP_REC_KEYLESS;
+  slp_match is = keyless ? SLP_MATCH_NO : is_named(p) ? SLP_MATCH_YES : SLP_MATCH_NO;
+  if (is == SLP_MATCH_NO && !keyless && p->key_grep) is = slp_grep_step(p->key_grep);
+  if (is == SLP_MATCH_MORE) return A_SLICE;
+  if (is == SLP_MATCH_NO) return PRINTED;
+  if (is == SLP_MATCH_UNDECIDED && !keep_undecided(p, p->key_grep, &p->extra)) return SLP_EBADDATA;
+  if (p->extra.error == p->undecodable) return match(p, SLP_PRINTER_LINE, p->as_it_came, &p->extra);
+  begin_data(p);
+  return AT_ONCE;
 }
 
 static int decode_data(slp_printer *p, char why[100]) {
@@ -274,6 +320,7 @@ static int one_slice(slp_printer *p, slp_buf *b, char why[100]) {
   switch (p->state) {
     case SLP_PRINTER_IDLE: return begin_key(p);
     case SLP_PRINTER_KEY: return decode_key(p, why);
+    case SLP_PRINTER_PICK: return pick(p);
     case SLP_PRINTER_DATA: return decode_data(p, why);
     case SLP_PRINTER_LINE: return print_line(p, b);
     case SLP_PRINTER_EVENTS: return next_event(p, why);
@@ -295,6 +342,12 @@ static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
   if (!p->args->keep_going) return SLP_EBADDATA;
   snprintf(p->undecodable, sizeof p->undecodable, "%s", why);
   slp_show_extra extra = {.worker = p->worker, .error = p->undecodable};
+  if (p->state == SLP_PRINTER_KEY && picks_keys(p)) {
+    p->record = *r;
+    p->extra = extra;
+    begin_pick(p);
+    return AT_ONCE;
+  }
   return match(p, SLP_PRINTER_LINE, r, &extra);
 }
 

@@ -19,15 +19,17 @@
 
 /* The states of a printer, for one record:
  *
- *   IDLE --> KEY --> DATA --> LINE                the record is one line
- *                       +---> EVENTS <--> EVENT   -s cwlogs or avro finds lines in the record; EVENT: one of
- *                                                 these lines
+ *   IDLE --> KEY --> PICK --> DATA --> LINE                the record is one line
+ *                                +---> EVENTS <--> EVENT   -s cwlogs or avro finds lines in the record;
+ *                                                          EVENT: one of these lines
  *
- * KEY, DATA, EVENTS and EVENT also go to LINE when the record can't be decoded and is printed as it came.
+ * KEY goes to DATA at once if every key is wanted. KEY, PICK, DATA, EVENTS and EVENT also go to LINE when the
+ * record can't be decoded and is printed as it came.
  * Every state goes back to IDLE when the record is done or has failed. */
 typedef enum slp_printer_state {
   SLP_PRINTER_IDLE,
   SLP_PRINTER_KEY,    /* the key is being decoded */
+  SLP_PRINTER_PICK,   /* the key is matched by --key and --key-is */
   SLP_PRINTER_DATA,   /* the payload is being decoded */
   SLP_PRINTER_LINE,   /* the record's only line is matched and printed */
   SLP_PRINTER_EVENTS, /* the next of the record's lines is looked for */
@@ -37,8 +39,8 @@ typedef enum slp_printer_state {
 typedef struct slp_printer {
   slp_mem *mem;         /* borrowed */
   const slp_args *args; /* borrowed */
-  slp_format *format;   /* owned, like the next two members; NULL: the user did not give its option */
-  slp_grep *grep;
+  slp_format *format;   /* owned, like the next three members; NULL: the user did not give its option */
+  slp_grep *grep, *key_grep;
   slp_unique *unique;
   slp_show_style style;
   slp_buf delimiter, key_delimiter;
@@ -47,7 +49,7 @@ typedef struct slp_printer {
   const char *worker;
   uint64_t undecoded; /* number of records that could not be decoded */
   uint64_t controls;  /* number of control messages of CloudWatch Logs, for which nothing is printed */
-  /* records for which --grep reached a bound before it could decide whether a line matches */
+  /* records for which --grep or --key reached a bound before it could decide whether a line or key matches */
   uint64_t undecided;
   char why[200]; /* which record was undecoded or undecided last, and why */
 
@@ -67,6 +69,7 @@ typedef struct slp_printer {
   /* EVENTS: lines that a decoder made and that are not printed yet; rows.p NULL: the lines come from
    * `events` */
   slp_str rows;
+  uint64_t left;     /* how many decoded bytes the payload may have: what the key has left of the limit */
   int64_t behind_ms; /* sloop_batch_behind_ms() of the batch that has the record */
   size_t from;       /* offset in the text where this record's text begins; set anew in each step */
   size_t made;       /* how many bytes of text the record has so far; they stand at the end of the text */

@@ -91,6 +91,13 @@ static int add_regex(const slp_option *o, const char **list, size_t *n, const ch
   return 0;
 }
 
+/* Takes --key, whose meaning depends on -P, which may come later. In the file its meaning is that of -P,
+ * because a key for writing must not hide records from commands that read. */
+static int set_key(slp_args *a, const slp_option *o, const char *value, char why[200]) {
+  a->key = value;
+  return a->in_file ? 0 : add_regex(o, a->key_grep, &a->key_grep_n, value, why);
+}
+
 /* Removes the end of reading that the file sets (--until, -o e@TIME), because the command line sets another
  * end. */
 static void forget_end_of_file(slp_args *a) {
@@ -244,6 +251,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_TOKEN: a->token = 1; return 0;
     case O_GREP: return add_regex(o, a->grep, &a->grep_n, value, why);
     case O_GREPV: return add_regex(o, a->grepv, &a->grepv_n, value, why);
+    case O_KEY_IS: return add_regex(o, a->key_is, &a->key_is_n, value, why);
     case O_IGNORE_CASE: a->ignore_case = 1; return 0;
     case O_UNIQUE: a->unique = 1; return 0;
     case O_DECODE: return set_decoder(a, value, why);
@@ -257,7 +265,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_UNBUFFERED: a->unbuffered = 1; return 0;
     case O_PRODUCE: return set_mode(a, SLP_MODE_PRODUCE, why);
     case O_LINES: a->lines = 1; return 0;
-    case O_FIXED_KEY: a->key = value; return 0;
+    case O_FIXED_KEY: return set_key(a, o, value, why);
     case O_KEY_FROM: a->key_from = value; return 0;
     case O_RATE: return parse_count(o, value, 1000000, &a->rate, why);
     case O_SPEED: return set_speed(a, o, value, why);

@@ -175,7 +175,6 @@ TEST(writing) {
   CHECK_REFUSED("-J needs lines", "-PJ", "orders", "f");
   CHECK_REFUSED("--rejects needs lines", "-P", "--rejects=r", "orders", "f");
   CHECK_REFUSED("-f can't be combined with -P", "-P", "-f%s", "orders");
-  CHECK_REFUSED("-k can't be combined with following", "-kx", "orders");
   CHECK_REFUSED("-M can't be combined with -P", "-P", "-M4");
   CHECK_PARSES("-M4", "--feed=100");
   CHECK_INT(args.feed, 100);
@@ -427,4 +426,16 @@ TEST(help_and_the_list_of_settings_are_readable) {
     if (!strstr(slp_buf_z(&b), must[i])) CHECK_FAIL("lacks \"%s\"", must[i]);
   slp_buf_free(&b);
   slp_mem_drop(mem);
+}
+
+TEST(a_key_is_put_with_p_and_matched_without) {
+  CHECK_PARSES("--key", "a+", "-kb", "--key-is", "c", "orders");
+  CHECK_INT(args.mode, SLP_MODE_TAIL);
+  CHECK_INT(args.key_grep_n, 2);
+  CHECK_STR(args.key_grep[1], "b");
+  CHECK_STR(args.key_is[0], "c");
+  CHECK_PARSES("-k", "a", "-P", "orders");
+  CHECK_STR(args.key, "a");
+  CHECK_REFUSED("--key-is can't be combined with -P", "-P", "--key-is", "a", "orders");
+  CHECK_REFUSED("-k can't be combined with -L", "-L", "--key", "a", "orders");
 }

@@ -2,6 +2,7 @@
 #include "cli/print.h"
 
 #include "check.h"
+#include "cli/perl.h"
 #include "cpu.h"
 #include "sanitized.h"
 
@@ -438,5 +439,65 @@ TEST(a_record_of_several_lines_counts_once) {
   CHECK_PRINTS("k", EVENTS("b", "a2"), "a2\n");
   CHECK_PRINTS("k", EVENTS("b", "c"), "");
   CHECK_PRINTS("k", "{\"messageType\":\"CONTROL_MESSAGE\",\"logEvents\":[{\"message\":\"a\"}]}", "");
+  done();
+}
+
+TEST(keys_are_picked_before_payloads_are_decoded) {
+  OPEN("--key", "^user-[12]$", "--key-is", "admin", "-s", "base64", "orders");
+  CHECK_PRINTS("user-1", "aGVsbG8=", "hello\n");
+  CHECK_PRINTS("user-3", "aGVsbG8=", "");
+  CHECK_PRINTS("user-3", "no base64", ""); /* not decoded, so no error */
+  CHECK_PRINTS("admin", "eA==", "x\n");
+  CHECK_PRINTS("Admin", "eA==", "");
+  CHECK_PRINTS("admin2", "eA==", "");
+  CHECK_INT(add("user-1", "no base64"), SLP_EBADDATA);
+  done();
+  OPEN("--key", "USER", "-i", "--key-is", "", "--grep", "b", "orders");
+  CHECK_PRINTS("user-1", "abc", "abc\n");
+  CHECK_PRINTS("user-1", "ac", "");
+  CHECK_PRINTS("", "abc", "abc\n");
+  CHECK_PRINTS("x", "abc", "");
+  sloop_record_t r = {.stream = "orders", .shard = "s", .data = {"abc", 3}, .flags = SLOOP_REC_KEYLESS};
+  slp_buf_clear(&out);
+  slp_printer_begin(&p, &r, 0);
+  while (slp_printer_step(&p, &out, &printed) == 1) {
+  }
+  CHECK_STR(slp_buf_z(&out), ""); /* no key is not the empty key */
+  done();
+}
+
+TEST(keys_are_matched_decoded_and_as_they_came_if_they_can_not_be) {
+  OPEN("--key-is", "hello", "-s", "key=base64", "orders");
+  CHECK_PRINTS("aGVsbG8=", "a", "a\n");
+  CHECK_PRINTS("eA==", "a", "");
+  CHECK_INT(add("hello", "a"), SLP_EBADDATA);
+  done();
+  OPEN("-E", "--key-is", "hello", "-s", "key=base64", "--grep", "a", "orders");
+  CHECK_PRINTS("hello", "a", "a\n");
+  CHECK_PRINTS("hello", "b", "");
+  CHECK_PRINTS("jello", "a", "");
+  CHECK_INT(p.undecoded, 3);
+  done();
+}
+
+TEST(a_key_that_is_undecided_is_an_error_or_is_printed) {
+  char why[SLP_ARGS_WHY] = "";
+  static char key[2001];
+  memset(key, 'a', sizeof key - 1);
+  if (!slp_perl_known()) return;
+  OPEN("--key", "^((a+)+)+\\2[b-c]", "orders");
+  CHECK_INT(add(key, "x"), SLP_EBADDATA);
+  CHECK(strstr(p.why, "--key \"") && strstr(p.why, "undecided"));
+  done();
+  OPEN("-E", "--key", "^((a+)+)+\\2[b-c]", "orders");
+  CHECK_PRINTS(key, "x", "x\n");
+  CHECK_INT(p.undecided, 1);
+  done();
+  slp_surroundings around = {.clock = {0, NULL}};
+  mem = slp_mem_new(NULL, NULL);
+  CHECK_INT(slp_args_parse(&args, mem, 4, (const char *[]){"x", "--key", "a(", "orders"}, &around, why), 0);
+  CHECK_INT(slp_printer_open(&p, mem, &args, 0, 0, why), SLP_EINVAL);
+  CHECK(strstr(why, "--key: \"a(\": "));
+  slp_buf_init(&out, mem, 10);
   done();
 }
