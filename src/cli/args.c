@@ -182,15 +182,16 @@ static void forget(slp_args *a, slp_option_id id) {
   if (id == O_DELIMITER) a->delimiter = NULL;
   if (id == O_KEY) a->key_delimiter = NULL;
   if (id == O_OFFSET) a->show_offset = 0;
+  if (id == O_TIMESTAMPS) a->timestamps = 0;
   if (id == O_NULL) a->show_null = 0;
   if (id == O_COUNT) a->count = 0;
 }
 
 /* Drops options of the file that contradict options of the command line about output lines. On the command
- * line -J drops the file's -f, -D, -K, -O and -Z; -f drops -J, -D, -K and -O; each of -D, -K and -O drops -J
- * and -f; -Z drops -J. */
+ * line -J drops the file's -f, -D, -K, -O, --timestamps and -Z; -f drops -J, -D, -K, -O and --timestamps;
+ * each of -D, -K, -O and --timestamps drops -J and -f; -Z drops -J. */
 static void let_command_line_win(slp_args *a) {
-  static const slp_option_id parts[] = {O_DELIMITER, O_KEY, O_OFFSET, O_NULL};
+  static const slp_option_id parts[] = {O_DELIMITER, O_KEY, O_OFFSET, O_TIMESTAMPS, O_NULL};
   int json = on_command_line(a, O_JSON), format = on_command_line(a, O_FORMAT), part = 0;
   for (size_t i = 0; i < SLP_COUNT(parts); i++) {
     int here = on_command_line(a, parts[i]);
@@ -202,13 +203,14 @@ static void let_command_line_win(slp_args *a) {
   if ((json || part) && !format) forget(a, O_FORMAT);
 }
 
-/* Refuses contradictions about output lines. -J and -f each describe a whole line; -D, -K, -O and -Z describe
- * parts of a plain line. -Z also goes with -f. */
+/* Refuses contradictions about output lines. -J and -f each describe a whole line; -D, -K, -O, --timestamps
+ * and -Z describe parts of a plain line. -Z also goes with -f. */
 static int check_output(const slp_args *a, char why[200]) {
   const char *whole = a->json ? "-J" : a->format ? "-f" : NULL;
   const char *part = a->delimiter       ? "-D"
                      : a->key_delimiter ? "-K"
                      : a->show_offset   ? "-O"
+                     : a->timestamps    ? "--timestamps"
                      : a->show_null     ? "-Z"
                                         : NULL;
   if (a->json && a->format)

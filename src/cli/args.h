@@ -54,6 +54,7 @@ typedef struct slp_args {
   const char **ret_missing;
   uint8_t start_given, until_given, until_tip, json, quiet, fail_on_loss, order_wait_given;
   uint8_t unique, show_offset, show_null, unbuffered, keep_going;
+  uint8_t timestamps, utc;
   uint8_t token;    /* --token: the positions reached are printed as tokens at the end */
   uint32_t verbose; /* how many -v were given */
   uint64_t count;   /* -c: the command ends after printing this many records; 0: no limit */

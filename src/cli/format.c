@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/record_formats.h"
+#include "program/shown_time.h"
 
 #include <sloop.h>
 #include <stdio.h>
@@ -23,19 +24,22 @@ typedef enum {
   BEHIND,
   EVENT,
   EPOCH,
-  WORKER
+  WORKER,
+  TIME_SHOWN, /* %{time} */
+  TIME_FORM   /* %{time:FORM} */
 } op;
 
 typedef struct step {
   op op;
-  size_t from, n; /* LITERAL: offset and length in the format's `text` */
+  size_t from, n; /* LITERAL, TIME_FORM: offset and length in the format's `text` */
 } step;
 
 struct slp_format {
   slp_mem *mem;
-  char *text;  /* owned; all literal bytes, with escapes resolved */
+  char *text;  /* owned; all literal bytes, with escapes resolved, and the forms of times */
   step *steps; /* owned */
   size_t steps_n, text_n;
+  uint8_t utc; /* 1: %{time} is in UTC */
 };
 
 static const struct {
@@ -98,6 +102,38 @@ static size_t read_escape(slp_str text, size_t at, char *ret) {
   return 4;
 }
 
+/* Adds a step for the %{NAME} that begins at text.p[at]. Returns its length, or 0 and a sentence in `why` if
+ * there is no such name. */
+static size_t read_name(slp_format *f, slp_str text, size_t at, char why[200]) {
+  const slp_str plain = SLP_STR("%{time}"), formed = SLP_STR("%{time:");
+  size_t left = text.n - at, bad = 0;
+  const char *end = memchr(text.p + at, '}', left);
+  size_t n = end ? (size_t)(end - (text.p + at)) + 1 : 0;
+  if (n == plain.n && memcmp(text.p + at, plain.p, plain.n) == 0) {
+    f->steps[f->steps_n++] = (step){.op = TIME_SHOWN};
+    return n;
+  }
+  if (n <= formed.n || memcmp(text.p + at, formed.p, formed.n) != 0) {
+    snprintf(why, 200,
+             "-f: unknown name in %%{ at character %zu of the format; known are %%{time} and "
+             "%%{time:FORM}, such as %%{time:%%H:%%M:%%S}",
+             at + 1);
+    return 0;
+  }
+  slp_str form = {text.p + at + formed.n, n - formed.n - 1};
+  if (slp_time_form_check(form, &bad)) {
+    snprintf(why, 200,
+             "-f: unknown conversion in %%{time:FORM} at character %zu of the format; known are those "
+             "of strftime(3) and %%3N, milliseconds",
+             at + formed.n + bad + 1);
+    return 0;
+  }
+  f->steps[f->steps_n++] = (step){TIME_FORM, f->text_n, form.n};
+  memcpy(f->text + f->text_n, form.p, form.n);
+  f->text_n += form.n;
+  return n;
+}
+
 /* Adds a step for the token that begins with the '%' at text.p[at]. Returns the token's length, which is 2,
  * or 0 if there is no such token. */
 static size_t read_token(slp_format *f, slp_str text, size_t at) {
@@ -118,9 +154,13 @@ static size_t read_token(slp_format *f, slp_str text, size_t at) {
 static int compile(slp_format *f, slp_str text, char why[200]) {
   for (size_t at = 0; at < text.n;) {
     char c = text.p[at];
-    if (c == '%') {
+    if (c == '%' && at + 1 < text.n && text.p[at + 1] == '{') {
+      size_t took = read_name(f, text, at, why);
+      if (!took) return SLP_EINVAL;
+      at += took;
+    } else if (c == '%') {
       size_t took = read_token(f, text, at);
-      if (!took) return refuse(why, text, at, "%s %S %R %k %K %T %t %p %o %u %n %l %e %w %%");
+      if (!took) return refuse(why, text, at, "%s %S %R %k %K %T %{time} %t %p %o %u %n %l %e %w %%");
       at += took;
     } else if (c == '\\') {
       size_t took = read_escape(text, at, &c);
@@ -168,6 +208,8 @@ int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]) 
   return 0;
 }
 
+void slp_format_set_utc(slp_format *f, int utc) { f->utc = (uint8_t)utc; }
+
 void slp_format_free(slp_format *f) {
   if (!f) return;
   slp_free(f->mem, f->text);
@@ -196,6 +238,12 @@ static void add_key_length(slp_buf *b, const sloop_record_t *r) {
   slp_buf_add_i64(b, r->flags & SLOOP_REC_KEYLESS ? -1 : (int64_t)r->key.len);
 }
 
+static void add_shown_time(slp_buf *b, int64_t at_ms, int utc) {
+  char text[SLP_SHOWN_TIME];
+  slp_shown_time(at_ms, utc, 1, text);
+  slp_buf_add_z(b, text);
+}
+
 int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int64_t behind_ms,
                    const char *worker_or_null, int for_terminal) {
   for (size_t i = 0; i < f->steps_n; i++) {
@@ -215,6 +263,10 @@ int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int
       case BEHIND: slp_buf_add_i64(b, behind_ms); break;
       case EVENT: slp_buf_add(b, r->event.base, r->event.len); break;
       case EPOCH: slp_buf_add_u64(b, r->epoch); break;
+      case TIME_SHOWN: add_shown_time(b, r->arrived_at_ms, f->utc); break;
+      case TIME_FORM:
+        slp_time_form_add(b, (slp_str){f->text + s->from, s->n}, r->arrived_at_ms, f->utc);
+        break;
       case WORKER: slp_buf_add_z(b, worker_or_null ? worker_or_null : ""); break;
     }
   }

@@ -14,11 +14,14 @@
  *   %t stream           %p shard            %o sequence number     %u sub-sequence number
  *   %n event of DynamoDB ("": Kinesis)      %l ms behind the tip (-1: not known)    %% percent sign
  *   %e epoch of the shard's lease (0: none) %w this worker ("": no leases)
+ *   %{time} arrival time as 2026-01-31T13:10:05.123+01:00; %{time:FORM} in a form of program/shown_time.h
  *   \n \r \t \0 \\ \xXX one byte */
 typedef struct slp_format slp_format;
 /* Compiles a format. Returns 0; SLP_ENOMEM; or SLP_EINVAL and a sentence in `why` with the wrong token and
  * its place. */
 int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]);
+/* Sets whether %{time} is in UTC (1) or in local time (0, as at first). */
+void slp_format_set_utc(slp_format *f, int utc);
 /* f may be NULL. */
 void slp_format_free(slp_format *f);
 /* Appends the text with the escapes above resolved; '%' is an ordinary character here. Returns 0; SLP_ENOMEM;

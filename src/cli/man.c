@@ -510,7 +510,7 @@ static const char rest[] =
     "a second Ctrl\\-C\n"
     ".SH SIGNALS\n"
     "The first Ctrl\\-C (SIGINT, SIGTERM, SIGHUP) ends within two seconds and says in one line,\n"
-    "unless \\fB\\-q\\fR, how many records were read and when they had arrived (by local time), and\n"
+    "unless \\fB\\-q\\fR, how many records were read and when they had arrived, and\n"
     "how to continue from there; a second SIGINT or SIGTERM exits at once,\n"
     "another SIGHUP does not.\n"
     "A SIGHUP that is ignored when the command starts, as by\n"

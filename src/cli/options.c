@@ -123,6 +123,8 @@ const slp_option slp_options[] = {
      "  %k key      %K its length, or -1 when it has none\n"
      "  %t stream   %p shard       %o sequence number\n"
      "  %T arrival time, ms\n"
+     "  %{time} the same with its zone, as of --timestamps\n"
+     "  %{time:%H:%M:%S.%3N} by strftime(3); %3N: ms\n"
      "  %u sub-sequence            %n DynamoDB's event\n"
      "  %e epoch of the lease      %w this worker (-G)\n"
      "  %l ms behind the tip       %% percent sign\n"
@@ -139,6 +141,10 @@ const slp_option slp_options[] = {
     {O_OFFSET, 'O', "offset", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "print the sequence number (and .SUB of an aggregate's record) and the delimiter of -K, else a tab, "
      "before each record"},
+    {O_TIMESTAMPS, 0, "timestamps", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "print the arrival time before each record: 2026-01-31T13:10:05.123+01:00. Local time (TZ), or --utc"},
+    {O_UTC, 0, "utc", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "--timestamps, %{time} and the line at Ctrl-C show UTC. (-u is kcat's: unbuffered)"},
     {O_NULL, 'Z', "null", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "print empty keys and payloads as NULL"},
     {O_UNBUFFERED, 'u', "unbuffered", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "write each record at once, not together with those that came with it"},

@@ -72,6 +72,8 @@ typedef enum {
   O_DELIMITER,
   O_KEY,
   O_OFFSET,
+  O_TIMESTAMPS,
+  O_UTC,
   O_NULL,
   O_UNBUFFERED,
   O_COLOR,

@@ -22,6 +22,7 @@ static int prepare(slp_printer *p, char why[400]) {
   const slp_args *a = p->args;
   int r = 0;
   if (a->format) r = slp_format_new(p->mem, slp_str_of(a->format), &p->format, why);
+  if (p->format) slp_format_set_utc(p->format, a->utc);
   if (!r && a->grep_n + a->grepv_n)
     r = slp_grep_new(p->mem,
                      &(slp_grep_opts){.wanted = a->grep,
@@ -58,6 +59,8 @@ int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int ter
   if (r && !*why) snprintf(why, 200, "no memory");
   p->style = (slp_show_style){.delimiter = slp_buf_str(&p->delimiter),
                               .offset = args->show_offset,
+                              .times = args->timestamps,
+                              .utc = args->utc,
                               .colour = (uint8_t)colour,
                               .streams = args->streams_n > 1};
   if (args->key_delimiter) p->style.key_delimiter = slp_buf_str(&p->key_delimiter);

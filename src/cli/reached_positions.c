@@ -229,7 +229,7 @@ void slp_places_tell_stopped(slp_places *p, const slp_read_span *read) {
   const slp_args *a = p->args;
   char span[SLP_READ_SPAN];
   if (a->quiet) return;
-  slp_read_span_text(read, 0, span);
+  slp_read_span_text(read, a->utc, span);
   if (!a->save)
     slp_say("stopped after %s%s", span,
             a->shard_key ? "" : "; with --save FILE the next start goes on from there");

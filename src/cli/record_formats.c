@@ -8,9 +8,18 @@
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
+#include "program/shown_time.h"
 
 #include <sloop.h>
 #include <stdio.h>
+
+static void add_time(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+  char text[SLP_SHOWN_TIME];
+  if (!style->times) return;
+  slp_shown_time(r->arrived_at_ms, style->utc, 1, text);
+  slp_buf_add_z(b, text);
+  slp_buf_add_char(b, ' ');
+}
 
 static void add_offset(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
   if (!style->offset) return;
@@ -20,6 +29,7 @@ static void add_offset(slp_buf *b, const sloop_record_t *r, const slp_show_style
 }
 
 int slp_show_plain(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+  add_time(b, r, style);
   add_offset(b, r, style);
   if (style->key_delimiter.p) {
     slp_buf_add(b, r->key.base, r->key.len);
@@ -100,6 +110,7 @@ void slp_show_harmless(slp_buf *b, sloop_str_t v) {
 }
 
 int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+  add_time(b, r, style);
   add_prefix(b, r, style);
   add_offset(b, r, style);
   if (style->key_delimiter.p) {

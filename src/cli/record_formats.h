@@ -12,12 +12,14 @@ typedef struct slp_show_style { /* how plain lines and lines for a terminal look
   slp_str key_delimiter;        /* printed after the key; p NULL: no key is printed */
   uint8_t offset;               /* 1: the sequence number is printed first */
   uint8_t colour;               /* 1: the number of the shard is printed, in the colour of the shard */
+  uint8_t times;                /* 1: the record's arrival time is printed first */
+  uint8_t utc;                  /* 1: that time is in UTC, 0: in local time */
   uint8_t streams;              /* 1: the command reads several streams, so each line shows its stream */
 } slp_show_style;
 
-/* Appends [SEQ[.SUB] delimiter][key key_delimiter] payload delimiter, byte for byte. After the sequence
- * number comes key_delimiter, or a tab if there is no key_delimiter. Returns 0 or the error of b, like all
- * functions below that return int. */
+/* Appends [TIME ][SEQ[.SUB] delimiter][key key_delimiter] payload delimiter, byte for byte. After the
+ * sequence number comes key_delimiter, or a tab if there is no key_delimiter. Returns 0 or the error of b,
+ * like all functions below that return int. */
 int slp_show_plain(slp_buf *b, const sloop_record_t *r, const slp_show_style *style);
 /* Appends a line for a terminal. If style->colour or style->streams is set, the number of the shard comes
  * first: in the shard's colour (reversed for a late record), and with the stream's name if there are

@@ -261,6 +261,8 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_DELIMITER: a->delimiter = value; return 0;
     case O_KEY: a->key_delimiter = value; return 0;
     case O_OFFSET: a->show_offset = 1; return 0;
+    case O_TIMESTAMPS: a->timestamps = 1; return 0;
+    case O_UTC: a->utc = 1; return 0;
     case O_NULL: a->show_null = 1; return 0;
     case O_UNBUFFERED: a->unbuffered = 1; return 0;
     case O_PRODUCE: return set_mode(a, SLP_MODE_PRODUCE, why);

@@ -1,10 +1,12 @@
 /* shown_time.c - writes points in time for people. */
 #include "program/shown_time.h"
 
+#include "base/buf.h"
 #include "codec/date.h"
 #include "program/local.h"
 
 #include <stdio.h>
+#include <time.h>
 
 void slp_shown_time(int64_t at_ms, int utc, int with_ms, char out[SLP_SHOWN_TIME]) {
   char text[25], zone[16] = "Z";
@@ -18,4 +20,51 @@ void slp_shown_time(int64_t at_ms, int utc, int with_ms, char out[SLP_SHOWN_TIME
     snprintf(zone, sizeof zone, "%c%02u:%02u", offset_ms < 0 ? '-' : '+', minutes / 60 % 100, minutes % 60);
   slp_date_iso(at_ms + offset_ms, text);
   snprintf(out, SLP_SHOWN_TIME, "%.*s%s", with_ms ? 23 : 19, text, zone);
+}
+
+/* Returns the length of the conversion that begins with the '%' at form.p[at], or 0 if there is none. */
+static size_t conversion_length(slp_str form, size_t at) {
+  static const char letters[] = "aAbBcCdDeFgGhHIjklmMnpPrRsStTuUVwWxXyYzZ%";
+  if (at + 1 >= form.n) return 0;
+  if (form.n - at >= 3 && memcmp(form.p + at, "%3N", 3) == 0) return 3;
+  return form.p[at + 1] && strchr(letters, form.p[at + 1]) ? 2 : 0;
+}
+
+int slp_time_form_check(slp_str form, size_t *ret_at) {
+  for (size_t at = 0; at < form.n;) {
+    size_t took = form.p[at] == '%' ? conversion_length(form, at) : 1;
+    if (!took) {
+      *ret_at = at;
+      return SLP_EINVAL;
+    }
+    at += took;
+  }
+  return 0;
+}
+
+/* Appends one conversion that strftime knows. */
+static void add_conversion(slp_buf *b, char letter, const struct tm *tm) {
+  char conversion[] = {'%', letter, 0}, text[80];
+  slp_buf_add(b, text, strftime(text, sizeof text, conversion, tm));
+}
+
+int slp_time_form_add(slp_buf *b, slp_str form, int64_t at_ms, int utc) {
+  time_t at_s = (time_t)(at_ms / 1000);
+  struct tm tm = {0};
+  if (at_ms < 0 || !(utc ? gmtime_r(&at_s, &tm) : localtime_r(&at_s, &tm))) return slp_buf_add_char(b, '-');
+  for (size_t at = 0, took; at < form.n; at += took) {
+    took = form.p[at] == '%' ? conversion_length(form, at) : 0;
+    if (!took) {
+      slp_buf_add_char(b, form.p[at]);
+      took = 1;
+    } else if (took == 3) {
+      slp_buf_addf(b, "%03d", (int)(at_ms % 1000));
+    } else if (form.p[at + 1] == 's') {
+      /* strftime computes %s by local time, also when `tm` is UTC */
+      slp_buf_add_i64(b, at_ms / 1000);
+    } else {
+      add_conversion(b, form.p[at + 1], &tm);
+    }
+  }
+  return slp_buf_failed(b);
 }

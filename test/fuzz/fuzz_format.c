@@ -4,6 +4,8 @@
 #include "cli/start_option.h"
 #include "fuzz.h"
 
+#include <time.h>
+
 static const sloop_record_t record = {.stream = "orders",
                                       .shard = "shardId-000000000003",
                                       .seq = {"49512345", 8},
@@ -64,13 +66,49 @@ static size_t escape(const uint8_t *data, size_t size, size_t at, char *ret) {
   return 4;
 }
 
+/* Appends what the %{time...} at data[at] prints; 0 characters taken: it is wrong. */
+static size_t time_text(const uint8_t *data, size_t size, size_t at, slp_buf *b) {
+  static const char head[] = "%{time";
+  const uint8_t *end = memchr(data + at, '}', size - at);
+  size_t n = end ? (size_t)(end - data) - at : 0, from = at + sizeof head - 1;
+  if (n < sizeof head - 1 || memcmp(data + at, head, sizeof head - 1) != 0) return 0;
+  if (from == at + n) {
+    REQUIRE(slp_buf_add_z(b, "2026-01-01T00:00:00.123Z") == 0);
+    return n + 1;
+  }
+  if (data[from++] != ':') return 0;
+  for (time_t at_s = 1767225600; from < at + n; from++) {
+    char text[100] = {(char)data[from], 0}, form[3] = {'%', 0, 0};
+    size_t length = 1;
+    if (data[from] == '%') {
+      if (++from == at + n) return 0;
+      form[1] = (char)data[from];
+      if (at + n - from >= 2 && form[1] == '3' && data[from + 1] == 'N') {
+        length = (size_t)snprintf(text, sizeof text, "123");
+        from++;
+      } else if (form[1] == 's') {
+        length = (size_t)snprintf(text, sizeof text, "1767225600");
+      } else if (!form[1] || !strchr("%aAbBcCdDeFgGhHIjklmMnpPrRStTuUVwWxXyYzZ", form[1])) {
+        return 0;
+      } else {
+        length = strftime(text, sizeof text, form, gmtime(&at_s));
+      }
+    }
+    REQUIRE(slp_buf_add(b, text, length) == 0);
+  }
+  return n + 1;
+}
+
 /* Appends what the whole format prints; -1 when it is wrong. */
 static int naive(const uint8_t *data, size_t size, slp_buf *b) {
   for (size_t at = 0; at < size;) {
     char c = (char)data[at];
     size_t n = 1, took = 1;
     const char *text = &c;
-    if (c == '%') {
+    if (c == '%' && at + 1 < size && data[at + 1] == '{') {
+      took = time_text(data, size, at, b);
+      n = 0;
+    } else if (c == '%') {
       text = at + 1 < size ? token_text(data[at + 1], &n) : NULL;
       took = 2;
     } else if (c == '\\') {
@@ -100,6 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     REQUIRE(r == SLP_EINVAL && !f && why[0] && strlen(why) < 199);
     for (const char *c = why; *c; c++) REQUIRE((unsigned char)*c >= 0x20 && (unsigned char)*c < 0x7f);
   } else {
+    slp_format_set_utc(f, 1);
     REQUIRE(slp_format_run(f, &got, &record, -5, "w.1", 0) == 0);
     REQUIRE(slp_str_eq(slp_buf_str(&want), slp_buf_str(&got)));
     slp_format_free(f);

@@ -439,3 +439,11 @@ TEST(a_key_is_put_with_p_and_matched_without) {
   CHECK_REFUSED("--key-is can't be combined with -P", "-P", "--key-is", "a", "orders");
   CHECK_REFUSED("-k can't be combined with -L", "-L", "--key", "a", "orders");
 }
+
+TEST(timestamps_are_a_part_of_a_plain_line) {
+  CHECK_PARSES("--timestamps", "--utc", "orders");
+  CHECK(args.timestamps && args.utc);
+  CHECK_REFUSED("--timestamps can't be combined with -J", "-J", "--timestamps", "orders");
+  CHECK_REFUSED("--timestamps can't be combined with -f", "-f%s", "--timestamps", "orders");
+  CHECK_REFUSED("--timestamps can't be combined with -P", "-P", "--timestamps", "orders");
+}

@@ -1,5 +1,9 @@
 /* format.c - every token of -f, every escape, and what is refused with its place. */
 #include "cli/format.h"
+
+#include <stdlib.h>
+#include <time.h>
+
 #include "check.h"
 
 static sloop_record_t record(const char *data, size_t data_n, const char *key, size_t key_n) {
@@ -136,5 +140,52 @@ TEST(a_buffer_that_is_full_is_an_error_not_a_crash) {
   CHECK_INT(slp_format_run(f, &b, &r, 0, NULL, 0), SLP_ELIMIT);
   slp_buf_free(&b);
   slp_format_free(f);
+  slp_mem_drop(mem);
+}
+
+static void check_time(const char *format, int64_t at_ms, int utc, const char *want) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_format *f = NULL;
+  char why[200] = "";
+  sloop_record_t r = record("x", 1, "k", 1);
+  r.arrived_at_ms = at_ms;
+  setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  tzset();
+  CHECK_INT(slp_format_new(mem, slp_str_of(format), &f, why), 0);
+  slp_format_set_utc(f, utc);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1 << 20);
+  CHECK_INT(slp_format_run(f, &b, &r, 0, NULL, 0), 0);
+  CHECK_STR(slp_buf_z(&b), want);
+  slp_buf_free(&b);
+  slp_format_free(f);
+  slp_mem_drop(mem);
+}
+
+TEST(times_are_shown_in_any_form) {
+  check_time("%{time} %s", 1769861405123, 0, "2026-01-31T13:10:05.123+01:00 x");
+  check_time("%{time}", 1769861405123, 1, "2026-01-31T12:10:05.123Z");
+  check_time("<%{time:%H:%M:%S.%3N}|%T>\\n", 1769861405123, 0, "<13:10:05.123|1769861405123>\n");
+  check_time("%{time:}%{time:%%}%{time:\\n}", 1769861405123, 0, "%\\n"); /* no escapes within */
+  check_time("%{time} %{time:%F}", -1, 0, "- -");
+}
+
+TEST(wrong_times_are_refused_with_their_place) {
+  static const struct {
+    const char *format, *part;
+  } bad[] = {
+      {"ab%{tim}", "unknown name in %{ at character 3 of the format; known are %{time} and %{time:FORM}"},
+      {"%{time", "character 1 "},
+      {"%{time:%H", "character 1 "},
+      {"%{}", "character 1 "},
+      {"x%{time:%H:%Q}", "unknown conversion in %{time:FORM} at character 12 of the format"}};
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  for (size_t i = 0; i < SLP_COUNT(bad); i++) {
+    slp_format *f = NULL;
+    char why[200] = "";
+    CHECK_INT(slp_format_new(mem, slp_str_of(bad[i].format), &f, why), SLP_EINVAL);
+    if (!strstr(why, bad[i].part)) CHECK_FAIL("\"%s\" lacks \"%s\"", why, bad[i].part);
+  }
+  CHECK_INT(mem->live_blocks, 0);
   slp_mem_drop(mem);
 }

@@ -501,3 +501,13 @@ TEST(a_key_that_is_undecided_is_an_error_or_is_printed) {
   slp_buf_init(&out, mem, 10);
   done();
 }
+
+TEST(times_stand_before_everything_else) {
+  OPEN("--timestamps", "--utc", "-O", "-K:", "orders");
+  CHECK_PRINTS("k", "x", "1970-01-01T00:00:00.007Z 495:k:x\n");
+  done();
+  OPEN("--timestamps", "--utc", "-s", "cwlogs", "orders");
+  CHECK_PRINTS("k", LOGS("{\"message\":\"a\"},{\"message\":\"b\"}"),
+               "1970-01-01T00:00:00.007Z a\n1970-01-01T00:00:00.007Z b\n");
+  done();
+}

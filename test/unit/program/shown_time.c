@@ -1,6 +1,7 @@
 /* shown_time.c - points in time as people read them, in zones with whole, half and negative offsets. */
 #include "program/shown_time.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -32,3 +33,50 @@ TEST(the_zone_is_always_there) {
 }
 
 TEST(a_time_that_is_not_known_is_a_dash) { CHECK_STR(shown(-1, 0, 1), "-"); }
+
+static const char *formed(const char *form, int64_t at_ms, int utc) {
+  static char out[200];
+  size_t bad = 0;
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1000);
+  CHECK_INT(slp_time_form_check(slp_str_of(form), &bad), 0);
+  CHECK_INT(slp_time_form_add(&b, slp_str_of(form), at_ms, utc), 0);
+  snprintf(out, sizeof out, "%s", slp_buf_z(&b));
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+  return out;
+}
+
+TEST(forms_are_those_of_strftime) {
+  static const char all[] =
+      "%a %A %b %B %c %C %d %D %e %F %g %G %h %H %I %j %k %l %m %M %n %p %P %r %R %S %t %T %u %U %V %w %W "
+      "%x %X %y %Y %z %Z %% end";
+  char want[600];
+  time_t at = 1769861405;
+  struct tm tm;
+  go_to_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+  for (int utc = 0; utc < 2; utc++) {
+    CHECK(utc ? gmtime_r(&at, &tm) : localtime_r(&at, &tm));
+    CHECK(strftime(want, 200, all, &tm) > 0 || strftime(want, sizeof want, all, &tm) > 0);
+    want[199] = 0; /* the length of `formed` */
+    CHECK_STR(formed(all, 1769861405123, utc), want);
+  }
+  CHECK_STR(formed("%H:%M:%S.%3N %s %z", 1769861405007, 0), "13:10:05.007 1769861405 +0100");
+  CHECK_STR(formed("%s", 1769861405007, 1), "1769861405");
+  CHECK_STR(formed("", 5, 1), "");
+  CHECK_STR(formed("%F", -1, 1), "-");
+}
+
+TEST(other_conversions_are_refused_with_their_place) {
+  static const struct {
+    const char *form;
+    size_t at;
+  } bad[] = {{"%", 0}, {"%Q", 0}, {"%H:%", 3}, {"ab%Ey", 2}, {"%3", 0}, {"%N", 0}, {"%%%-d", 2}};
+  size_t at = 99;
+  for (size_t i = 0; i < SLP_COUNT(bad); i++) {
+    CHECK_INT(slp_time_form_check(slp_str_of(bad[i].form), &at), SLP_EINVAL);
+    CHECK_INT(at, bad[i].at);
+  }
+  CHECK_INT(slp_time_form_check((slp_str){"%\0", 2}, &at), SLP_EINVAL);
+}
