@@ -289,6 +289,30 @@ static int check_leases(const slp_args *a, char why[200]) {
   return SLP_EINVAL;
 }
 
+/* ---- -n and -o -N ---- */
+
+/* Returns the first given option that contradicts a search for the last records, or NULL. */
+static const char *against_last(const slp_args *a) {
+  if (a->opts.app) return "-G";
+  if (a->shard_key) return "-p key:TEXT";
+  if (a->opts.order == SLOOP_ORDER_SHARD) return "--order shard";
+  if (!a->last_ends) return NULL;
+  if (a->save) return "--save";
+  return a->until_given ? "--until" : NULL;
+}
+
+/* Checks -n and -o -N. A file's -n is dropped if the command line says where to start, and a file's -o -N in
+ * commands that do not print records. */
+static int check_last(slp_args *a, char why[200]) {
+  int says_where = on_command_line(a, O_START) || on_command_line(a, O_SINCE);
+  if (a->mode != SLP_MODE_TAIL && !says_where) a->last = 0;
+  const char *other = !a->last ? NULL : a->mode != SLP_MODE_TAIL ? slp_mode_shown(a->mode) : against_last(a);
+  if (says_where && on_command_line(a, O_LAST)) other = "-o";
+  if (!other) return 0;
+  snprintf(why, 200, "%s can't be combined with %s", on_command_line(a, O_LAST) ? "-n" : "-o -N", other);
+  return SLP_EINVAL;
+}
+
 /* ---- -P ---- */
 
 /* Checks the options of -P. Options of the file about how records are printed are dropped, because they are
@@ -475,7 +499,7 @@ static void settle(slp_args *a) {
   }
   /* With -e, -c or --until the user asks for a definite set of records. The user wants that set in order, so
    * the command waits for slow shards without a limit. */
-  if ((a->until_tip || a->count || a->until_given) && !a->order_wait_given)
+  if ((a->until_tip || a->count || a->until_given || a->last_ends) && !a->order_wait_given)
     a->opts.order_wait_ms = UINT32_MAX;
   if (a->verbose > 1) a->opts.log_level = a->verbose > 2 ? SLOOP_LOG_DEBUG : SLOOP_LOG_INFO;
   if (a->contexts) a->opts.log_level = SLOOP_LOG_DEBUG;
@@ -494,6 +518,7 @@ static int check(slp_args *a, char why[200]) {
   if (!r && !dump && !a->multilang) r = check_streams(a, why);
   if (!r && !dump && !a->multilang) r = check_leases(a, why);
   if (!r && !dump) r = check_exporter(a, why);
+  if (!r && !dump) r = check_last(a, why);
   if (!r) settle(a);
   return r;
 }

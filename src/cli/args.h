@@ -57,6 +57,10 @@ typedef struct slp_args {
   uint8_t timestamps, utc;
   uint8_t token;    /* --token: the positions reached are printed as tokens at the end */
   uint32_t verbose; /* how many -v were given */
+  /* -n, -o -N: the last records of all shards are printed first; 0: neither was given. last_ends: -n, so that
+   * the command ends after them */
+  uint64_t last;
+  uint8_t last_ends;
   uint64_t count;   /* -c: the command ends after printing this many records; 0: no limit */
   int64_t until_ms; /* --until: Unix time at which the command ends; valid if until_given is set */
   /* until_from_file: --until or -o e@TIME came from the file; in_file: the option that is being taken comes

@@ -20,11 +20,15 @@ const char slp_log_contexts[] = "budget, credentials, fetch, lease, list, metric
 const slp_option slp_options[] = {
     {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS | SLP_MODE_MIGRATE | LEASES,
      "Where to begin and end",
-     "where to start: latest (the default), oldest, s@TIME, SHARD:SEQUENCE, SHARD:SEQUENCE.SUB, or @FILE, a "
+     "where to start: latest (the default), oldest, -N: the last N records, s@TIME, SHARD:SEQUENCE, "
+     "SHARD:SEQUENCE.SUB, or @FILE, a "
      "file with a token of --save or bloop. e@TIME is --until. TIME is Unix time (10 digits: seconds, 13: "
      "milliseconds), 2026-01-31T12:00:00Z (or +01:00; UTC when no zone is given), 2026-01-31, how long ago "
      "(90s, 10m, 2h30m, 1d), or 13:10: today, local time. For --reset and the like: -o of the workers"},
     {O_SINCE, 0, "since", SLP_NEEDS_VALUE, "TIME", READS, NULL, "the same as -o s@TIME"},
+    {O_LAST, 'n', "last", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL, NULL,
+     "print the last N records of all shards and streams together, by arrival, and exit; they are searched "
+     "back from now, by this machine's clock. -o -N goes on with what comes then"},
     {O_UNTIL, 0, "until", SLP_NEEDS_VALUE, "TIME", SLP_MODE_TAIL, NULL,
      "exit when everything that arrived before TIME is printed; what arrived at TIME or later is not "
      "printed. With -G: when that is done for this worker's shards and live workers have the rest"},
@@ -249,7 +253,8 @@ const slp_kcat_row slp_kcat_rows[] = {
     {"-t TOPIC", "topic", "STREAM, as many as you like"},
     {"-p PARTITION", "partition", "-p SHARD: the end of its id; key:TEXT"},
     {"-b BROKERS", "brokers", "-b URL"},
-    {"-o OFFSET", "where to begin", "-o POSITION: end is latest, stored is --save"},
+    {"-o OFFSET", "where to begin",
+     "-o POSITION: end is latest, stored is --save, -N the last N of all shards"},
     {"-o s@MS, e@MS", "begin, end at a time", "-o s@TIME, -o e@TIME (exclusive, as in kcat)"},
     {"-e", "exit at the end", "-e"},
     {"-c COUNT", "exit after messages", "-c N"},

@@ -35,6 +35,7 @@ typedef enum {
 typedef enum {
   O_START,
   O_SINCE,
+  O_LAST,
   O_UNTIL,
   O_TIP,
   O_NO_FOLLOW,

@@ -73,6 +73,13 @@ int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char 
     start.kind = SLOOP_OLDEST;
   } else if (strcmp(z, "latest") == 0 || strcmp(z, "end") == 0) {
     start.kind = SLOOP_LATEST;
+  } else if (z[0] == '-') {
+    if (slp_parse_u64((slp_str){z + 1, text.n - 1}, &start.last) != 0 || !start.last ||
+        start.last > SLP_START_LAST_MAX) {
+      snprintf(why, 200, "-o: \"%.40s\" is not -N, the last N records, from -1 to -%u", z,
+               SLP_START_LAST_MAX);
+      return SLP_EINVAL;
+    }
   } else if (z[0] == '@' && z[1]) {
     start.kind = SLOOP_AT_TOKEN;
     start.file = z + 1;
@@ -96,8 +103,8 @@ int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char 
     int r = parse_shard_seq(text, &start, why);
     if (r) return r;
   } else {
-    snprintf(why, 200, "-o: \"%.40s\" is not a position; use oldest, latest, s@TIME, @FILE or SHARD:SEQUENCE",
-             z);
+    snprintf(why, 200,
+             "-o: \"%.40s\" is not a position; use oldest, latest, -N, s@TIME, @FILE or SHARD:SEQUENCE", z);
     return SLP_EINVAL;
   }
   *ret = start;

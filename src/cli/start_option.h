@@ -6,6 +6,8 @@
 #include "cli/point_in_time.h"
 #include "sloop.h"
 
+#define SLP_START_LAST_MAX 1000000u /* the most records of -n and -o -N */
+
 typedef struct slp_start {
   sloop_position_kind_t kind;
   int64_t at_ms;   /* time to begin at, for the kind SLOOP_AT_TIME; if is_end is 1, the time to end at */
@@ -14,10 +16,12 @@ typedef struct slp_start {
   uint64_t sub;    /* number of a record inside an aggregate, for the kind SLOOP_AT_SEQ */
   /* path of a file of tokens, for the kind SLOOP_AT_TOKEN; it points into the text that was parsed */
   const char *file;
+  /* N, if the text was -N, the last N records; 0: it was not. Then nothing else is set */
+  uint64_t last;
   uint8_t is_end; /* 1: the text was e@TIME. Then only at_ms is set, to the time to end at */
 } slp_start;
 
-/* Parses oldest | beginning | latest | end | s@TIME | e@TIME | @FILE | SHARD:SEQ[.SUB]. A SHARD that has
+/* Parses oldest | beginning | latest | end | -N | s@TIME | e@TIME | @FILE | SHARD:SEQ[.SUB]. A SHARD that has
  * only digits is completed to the form shardId-000000000000. `z` must live as long as the result. Returns
  * 0, or SLP_EINVAL with a message in `why`. */
 int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char why[200]);

@@ -16,6 +16,7 @@
 #include "cli/exit.h"
 #include "cli/fleet_look.h"
 #include "cli/follow.h"
+#include "cli/last_records.h"
 #include "cli/metrics_options.h"
 #include "cli/output.h"
 #include "cli/people_lines.h"
@@ -62,8 +63,9 @@ typedef struct tail {
   /* Owned. Without -p key:TEXT: one for each stream; the other consumers join the first one. With -p
    * key:TEXT: one for each generation of shards. */
   reading *each;
-  size_t n;          /* how many elements of `each` were opened so far */
-  slp_follow follow; /* finds the shards of -p key:TEXT; not in use otherwise */
+  size_t n;              /* how many elements of `each` were opened so far */
+  slp_follow follow;     /* finds the shards of -p key:TEXT; not in use otherwise */
+  slp_last_records last; /* finds where the records of -n and -o -N begin; not in use otherwise */
   slp_places places;
   slp_printer printer;
   slp_registry registry; /* asks the Schema Registry for schemas that the printer needs */
@@ -176,7 +178,7 @@ static void leave_if_done(tail *t) {
   if (!t->app.out || (!t->overdue && !slp_output_empty(&t->output))) return;
   for (size_t i = 0; i < t->n; i++)
     if (t->each[i].opened && !t->each[i].consumer.closed) return;
-  if (t->follow.finder.s) return;
+  if (t->follow.finder.s || slp_last_records_is_open(&t->last)) return;
   slp_output_give_up(&t->output);
   char why[400];
   /* Saves the positions once more if saving them has failed: a disk that was full may have room by now. */
@@ -234,6 +236,7 @@ static void end_tail(tail *t) {
   else
     stop_all(t);
   slp_cli_consumer_close(&t->follow.finder);
+  slp_last_records_end(&t->last);
 }
 
 static void on_ending(slp_cli_consumer *c) {
@@ -283,6 +286,15 @@ static int is_past_the_end(tail *t, reading *rd, const sloop_batch_t *b, const s
   return passed != 0;
 }
 
+/* Returns 1 if -n was given and its last record was printed. */
+static int is_last_over(const tail *t) { return t->app.args->last_ends && slp_last_records_over(&t->last); }
+
+/* For -n and -o -N. Returns 1 if the record is to be printed, 0 if it is older than the last N records. */
+static int is_among_last(tail *t, const reading *rd, const sloop_record_t *r) {
+  if (!t->app.args->last || t->places.start[number_of(t, rd)]) return 1;
+  return slp_last_records_has(&t->last, r);
+}
+
 /* This is slp_output.make: makes the text of a record, in slices. */
 static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
                 slp_buf *text) {
@@ -292,6 +304,8 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
   int printed = 0;
   if (t->bad || t->reached || (a->count && printed_of(t) >= a->count)) return SLP_MADE_NONE;
   if (begins) {
+    if (is_last_over(t)) return SLP_MADE_NONE;
+    if (!is_among_last(t, rd, r)) return SLP_MADE;
     if (is_past_the_end(t, rd, b, r)) {
       t->reached = ends_everything(t);
       return SLP_MADE_NONE;
@@ -335,7 +349,7 @@ static void print_some(tail *t) {
   if (t->bad && t->output.state == SLP_OUTPUT_RUNS) {
     slp_output_drain(&t->output);
     fail_bad(t);
-  } else if ((count && printed_of(t) >= count) || t->reached) {
+  } else if ((count && printed_of(t) >= count) || t->reached || is_last_over(t)) {
     slp_output_drain(&t->output);
     end_tail(t);
   } else if (t->app.args->until_given) {
@@ -424,7 +438,8 @@ static void tell_no_share(const tail *t) {
  * given up before their end. */
 static void leave_at_tip(tail *t) {
   char line[400];
-  if (!(t->app.args->until_tip || leaves_with_fleet(t)) || t->ending || !all_done(t)) return;
+  const slp_args *a = t->app.args;
+  if (!(a->until_tip || a->last_ends || leaves_with_fleet(t)) || t->ending || !all_done(t)) return;
   for (size_t i = 0; i < t->n; i++) {
     reading *rd = &t->each[i];
     if (rd->look.found == SLP_WHOLE_BLOCKED) {
@@ -598,9 +613,9 @@ static void check_timeout(tail *t) {
   const slp_args *a = t->app.args;
   char line[480];
   if (t->ending || !slp_output_empty(&t->output)) return;
-  if (t->n == 0) { /* with -p key:TEXT, before the first shards were found */
-    slp_cli_consumer *finder = &t->follow.finder;
-    if (is_unanswered(t, finder->error, t->begun_us, line))
+  if (t->n == 0) { /* before the first shards of -p key:TEXT, or the last records, were found */
+    slp_cli_consumer *finder = a->last ? slp_last_records_unanswered(&t->last) : &t->follow.finder;
+    if (finder && is_unanswered(t, finder->error, t->begun_us, line))
       slp_cli_consumer_fail(finder, SLP_EXIT_FAILED, line);
     return;
   }
@@ -668,6 +683,7 @@ static void on_tick(slp_app *app) {
      * read */
     leave_at_tip(t);
   }
+  slp_last_records_tick(&t->last);
   look_at_fleet(t);
   check_places(t);
   check_until(t);
@@ -738,6 +754,8 @@ static int open_streams(tail *t, const slp_args *args) {
     if (t->places.start[i]) {
       o.start.kind = SLOOP_AT_TOKEN;
       o.start.token = t->places.start[i];
+    } else if (args->last) {
+      slp_last_records_start(&t->last, &o.start);
     }
     if (i > 0) o.join = t->each[0].consumer.s;
     r = open_next(t, &o, args->streams_n > 1 ? args->streams[i] : NULL, t->places.file[i]);
@@ -745,6 +763,36 @@ static int open_streams(tail *t, const slp_args *args) {
   if (!r) r = open_metrics(t);
   for (size_t i = 0; i < t->n && !r; i++) r = slp_cli_consumer_start(&t->each[i].consumer);
   return r;
+}
+
+/* For -n and -o -N: it is known where the last records begin. */
+static void on_last_found(slp_last_records *l) {
+  tail *t = l->user;
+  if (t->ending) {
+    leave_if_done(t);
+    return;
+  }
+  t->last_record_us = slp_program_mono_us();
+  if (is_last_over(t) || open_streams(t, t->app.args) != 0) {
+    end_tail(t);
+    leave_if_done(t);
+  }
+}
+
+static void on_last_ended(slp_last_records *l) {
+  end_tail(l->user);
+  leave_if_done(l->user);
+}
+
+/* For -n and -o -N. Searches the streams that have no token; if all have one, reads them from there. */
+static int open_last(tail *t, const slp_args *args) {
+  slp_last_records *l = &t->last;
+  l->user = t;
+  l->on_found = on_last_found;
+  l->on_ended = on_last_ended;
+  for (size_t i = 0; i < args->streams_n; i++)
+    if (!t->places.start[i]) l->streams[l->n++] = args->streams[i];
+  return l->n ? slp_last_records_open(l, &t->app) : open_streams(t, args);
 }
 
 /* For -p key:TEXT. Opens a consumer for the shards that were found. The first generation of shards begins
@@ -791,8 +839,9 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   t.begun_ms = slp_program_wall_ms();
   int code;
   if (prepare(&t, args) == 0) {
-    if (slp_app_open(&t.app, mem, args) == 0 &&
-        (args->shard_key ? open_follow(&t, args) : open_streams(&t, args)) != 0) {
+    if (slp_app_open(&t.app, mem, args) == 0 && (args->shard_key ? open_follow(&t, args)
+                                                 : args->last    ? open_last(&t, args)
+                                                                 : open_streams(&t, args)) != 0) {
       end_tail(&t);
       leave_if_done(&t);
     }
@@ -806,6 +855,7 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   }
   slp_free(mem, t.each);
   slp_follow_free(&t.follow);
+  slp_last_records_free(&t.last);
   slp_registry_leave(&t.registry, NULL);
   slp_printer_close(&t.printer);
   slp_places_free(&t.places);

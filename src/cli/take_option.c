@@ -131,7 +131,9 @@ static int set_start(slp_args *a, const slp_option *o, const char *value, const 
   int r = slp_start_parse(value, clock, &start, why);
   if (r) return r;
   if (start.is_end) return set_until(a, o, start.at_ms, why);
-  a->start_given = 1;
+  a->last = start.last;
+  a->last_ends = 0;
+  a->start_given = !start.last;
   a->start = start;
   return 0;
 }
@@ -142,7 +144,7 @@ static int set_to(slp_args *a, const slp_option *o, const char *value, const slp
                   char why[200]) {
   a->to_given = 1;
   if (slp_start_parse_seq(slp_str_of(value), &a->to) == 0) return 0;
-  if (slp_start_parse(value, clock, &a->to, why) == 0 && !a->to.is_end &&
+  if (slp_start_parse(value, clock, &a->to, why) == 0 && !a->to.is_end && !a->to.last &&
       (a->to.kind == SLOOP_OLDEST || a->to.kind == SLOOP_LATEST || a->to.kind == SLOOP_AT_TIME))
     return 0;
   return slp_option_wrong(o, value, "a position; use oldest, latest, s@TIME or SEQUENCE", why);
@@ -158,6 +160,7 @@ static int set_time(slp_args *a, const slp_option *o, const char *value, const s
     return slp_option_wrong(o, value, remedy ? remedy : forms, why);
   }
   if (o->id == O_UNTIL) return set_until(a, o, at_ms, why);
+  a->last = 0;
   a->start_given = 1;
   a->start = (slp_start){.kind = SLOOP_AT_TIME, .at_ms = at_ms};
   return 0;
@@ -248,6 +251,11 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_COLOR:
     case O_COMPLETION: return set_choice(a, o, value, why);
     case O_SAVE: a->save = value; return *value ? 0 : slp_option_wrong(o, value, "the name of a file", why);
+    case O_LAST:
+      a->start_given = 0;
+      a->start = (slp_start){0};
+      a->last_ends = 1;
+      return parse_count(o, value, SLP_START_LAST_MAX, &a->last, why);
     case O_TOKEN: a->token = 1; return 0;
     case O_GREP: return add_regex(o, a->grep, &a->grep_n, value, why);
     case O_GREPV: return add_regex(o, a->grepv, &a->grepv_n, value, why);

@@ -1,11 +1,18 @@
 """What a person chooses to see of records: by key, with times, the last ones, in colour. boto3 puts the records and says
 which they are. SLOOP_BIN names the program."""
 
+import base64
+import concurrent.futures
 import datetime
 import json
+import random
+import signal
+import time
 
-from box import BIN, Box
-from command import check, equal, main, run, test
+from box import BIN, NO_LIMITS as NO_WRITE_LIMITS, Box
+from command import check, end, equal, main, obeys, read_until, run, test, wait_until
+
+NO_LIMITS = (*NO_WRITE_LIMITS, *(w for k in ("reads_per_second", "read_bytes_per_second") for w in ("-X", f"sandbox.{k}=0")))
 
 
 def put(box, pairs, stream="demo"):
@@ -78,5 +85,153 @@ def each_line_begins_with_the_time_that_boto3_tells():
         check("unknown conversion in %{time:FORM} at character 8 of the format" in r.err, r.err)
 
 
+# ---- the last records -----------------------------------------------------------------------------------
+
+DAY_MS = 24 * 3600 * 1000
+
+
+def ago(box, ms):
+    """Moves the sandbox's clock so that it was `ms` ago by ours."""
+    is_ms = int(box.admin("/_sandbox/clock", method="GET"))
+    box.admin("/_sandbox/clock", str(int(time.time() * 1000) - ms - is_ms))
+
+
+def put_at(box, moments, stream):
+    """Puts a record at each of these moments, in ms ago. The payload is the place in the list."""
+    for i, ms in enumerate(sorted(moments, reverse=True)):
+        ago(box, ms)
+        box.call("PutRecord", StreamName=stream, PartitionKey=f"key {i * 7919}", Data=base64.b64encode(str(i).encode()).decode())
+    ago(box, 0)
+
+
+def last_of(box, all_records, n, stream, *args):
+    """Compares what is printed with what boto3 finds: as many records, and those that arrived last. Of records of one moment
+    any may be left out."""
+    r = box.tail(*args, "-f", "%T %p %o\\n", stream, limit=60)
+    equal((r.code, r.err), (0, ""), args)
+    got = [line.split() for line in r.out.decode().splitlines()]
+    want = [int(a["ApproximateArrivalTimestamp"].timestamp() * 1000 + 0.5) for a in all_records][-n:]
+    equal([int(at) for at, _, _ in got], want, args)
+    known = {(str(int(a["ApproximateArrivalTimestamp"].timestamp() * 1000 + 0.5)), a["ShardId"], a["SequenceNumber"])
+             for a in all_records}
+    check({tuple(g) for g in got} <= known and len({tuple(g) for g in got}) == len(got), "no other record, and none twice")
+    return r
+
+
+@test
+def the_last_records_are_those_that_boto3_finds():
+    """A day of records in 64 shards, crowded and far apart, and two places from which everything is read."""
+    random.seed(50)
+    with Box(1, *NO_LIMITS) as box:
+        box.admin("/_sandbox/clock", str(-DAY_MS - 60000))
+        for name, shards in (("day", 64), ("gap", 4), ("moment", 3), ("few", 2)):
+            box.make_stream(name, shards)
+        put_at(box, [random.randrange(1000, DAY_MS) for _ in range(1500)], "day")
+        put_at(box, [random.randrange(1000, 5000) for _ in range(20)] + [random.randrange(DAY_MS // 2, DAY_MS) for _ in range(600)], "gap")
+        put_at(box, [90000] * 40 + [50000] * 3, "moment")
+        put_at(box, [300000, 200000], "few")
+        checks = []
+        for stream, counts in (("day", (1, 50, 700, 5000)), ("gap", (20, 21, 50)), ("moment", (1, 3, 4, 20)), ("few", (1, 2, 50))):
+            records = read_all(box, stream)
+            checks += [(records, n, stream, "-n", str(n)) for n in counts]
+        checks.append((checks[0][0], 50, "day", "-o", "-50", "-e"))
+        with concurrent.futures.ThreadPoolExecutor(5) as pool:  # they mostly wait between windows
+            list(pool.map(lambda what: last_of(box, *what), checks))
+        equal(box.tail("-n", "5", "demo").out, b"")
+
+
+@test
+def what_is_searched_is_bounded_where_records_are_crowded():
+    """A million records in each second of a day: the search reads windows of 10,000 records, not the day."""
+    with Box(1, *NO_LIMITS) as box:
+        box.admin("/_sandbox/clock", str(-DAY_MS))
+        box.admin("/_sandbox/synthetic?name=crowd&shards=4&records=*&bytes=20&rate=250000&seed=1")
+        ago(box, 0)
+        before = box.calls("GetRecords")
+        r = box.tail("-n", "50", "-f", "%T\\n", "crowd", limit=60)
+        equal((r.code, r.err, len(r.out.splitlines())), (0, "", 50))
+        last = int(r.out.splitlines()[-1])
+        check(time.time() * 1000 - r.seconds * 1000 - 1000 < last < time.time() * 1000, last, time.time() * 1000)
+        check(box.calls("GetRecords") - before < 400, box.calls("GetRecords") - before)
+
+
+@test
+def minus_n_goes_on_with_what_comes():
+    """Every record of the last ten and of those put while it searched and reads is there once. --grep counts no less."""
+    with Box(4) as box:
+        box.put(200)
+        time.sleep(1.1)  # so that the search takes more than one window
+        p = box.start("-o", "-10", "demo")
+        try:
+            wait_until(lambda: box.calls("GetRecords") > 8, what="the search")
+            box.put(30, start=200)
+            got = read_until(p.stdout.fileno(), lambda got: got.count(b"\n") >= 40)
+            p.send_signal(signal.SIGINT)
+            rest, err = p.communicate(timeout=10)
+            lines = sorted(int(line.split()[1]) for line in (got + rest).splitlines())
+            check(len(lines) == len(set(lines)) and set(range(200, 230)) <= set(lines) and len(lines) >= 40, lines)
+        finally:
+            end(p)
+        r = box.tail("-n", "30", "--grep", "5 *$", "demo")
+        check(0 < len(r.out.splitlines()) < 30, r.out)  # of the last 30 records, those that match
+        r = box.tail("-n", "3", "-p", "0", "-J", "demo")
+        equal({json.loads(line)["shard"] for line in r.out.splitlines()}, {"shardId-000000000000"})
+
+
+@test
+def two_streams_have_one_order_and_shards_have_children():
+    with Box(2, "-X", "sandbox.change_ms=0", *NO_LIMITS) as box:
+        box.make_stream("other", 2)
+        box.put(40)
+        time.sleep(0.05)
+        box.put(5, "other", start=100)
+        shards = [s["ShardId"] for s in box.call("ListShards", StreamName="demo")["Shards"]]
+        box.call("MergeShards", StreamName="demo", ShardToMerge=shards[0], AdjacentShardToMerge=shards[1])
+        wait_until(lambda: len(box.call("ListShards", StreamName="demo")["Shards"]) == 3, what="the merge")
+        box.put(6, start=40)
+        last_of(box, read_all(box), 20, "demo", "-n", "20")
+        r = box.tail("-n", "15", "-f", "%t %s\\n", "demo", "other")
+        lines = r.out.decode().splitlines()
+        equal((len(lines), sorted(l.split()[2] for l in lines if l.startswith("other"))), (15, [str(n) for n in range(100, 105)]))
+        equal([l.split()[2] for l in lines[-6:]], [str(n) for n in range(40, 46)])
+
+
+@test
+def the_last_changes_of_a_table_whose_times_are_whole_seconds():
+    with Box(1, *NO_LIMITS) as box:
+        box.make_table("pets")
+        for i in range(30):
+            box.dynamodb("PutItem", TableName="pets", Item={"id": {"S": f"p{i}"}})
+            if i % 10 == 9:
+                time.sleep(1.1)
+        for n in (20, 10, 99):
+            r = box.tail("-n", str(n), "-J", "dynamodb:pets")
+            equal(r.code, 0, r.err)
+            equal({json.loads(line)["change"]["Keys"]["id"]["S"] for line in r.out.splitlines()},
+                  {f"p{i}" for i in range(max(0, 30 - n), 30)}, n)
+
+
+@test
+def a_search_that_fails_says_why_and_one_that_is_interrupted_ends():
+    with Box(2) as box:
+        r = box.tail("-n", "5", "nothing-like-it")
+        equal((r.code, r.out, len(r.err.splitlines())), (1, b"", 1), r.err)
+        check("nothing-like-it" in r.err, r.err)
+        box.admin("/_sandbox/faults", "* GetRecords * error InternalFailure:500\n")
+        r = box.tail("-n", "5", "-m", "2", "demo")
+        equal((r.code, r.out), (1, b""))
+        check("nothing was answered in 2 s; the last error: " in r.err, r.err)
+        p = box.start("-n", "5", "demo")
+        try:
+            wait_until(lambda: obeys(p))
+            said = read_until(p.stderr.fileno(), lambda got: b"\n" in got)
+            check(b"still searching for the last 5 records, now from " in said and b"the last error: " in said, said)
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(5), 0)
+            check(b"stopped after 0 records" in p.stderr.read())
+        finally:
+            end(p)
+
+
 if __name__ == "__main__":
-    main()
+    main(at_once=3)

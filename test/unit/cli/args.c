@@ -447,3 +447,37 @@ TEST(timestamps_are_a_part_of_a_plain_line) {
   CHECK_REFUSED("--timestamps can't be combined with -f", "-f%s", "--timestamps", "orders");
   CHECK_REFUSED("--timestamps can't be combined with -P", "-P", "--timestamps", "orders");
 }
+
+TEST(the_last_records) {
+  CHECK_PARSES("-n", "50", "orders");
+  CHECK_INT(args.last, 50);
+  CHECK(args.last_ends);
+  CHECK_INT(args.opts.order_wait_ms, UINT32_MAX);
+  CHECK_PARSES("-o", "-50", "orders");
+  CHECK_INT(args.last, 50);
+  CHECK(!args.last_ends && !args.start_given);
+  CHECK_PARSES("-o-7", "orders", "-e");
+  CHECK_INT(args.last, 7);
+  CHECK_PARSES("-o", "-50", "-o", "oldest", "orders");
+  CHECK_INT(args.last, 0);
+  CHECK_INT(args.opts.start.kind, SLOOP_OLDEST);
+  CHECK_PARSES("-o", "oldest", "-o", "-50", "--save", "f", "orders");
+  CHECK_INT(args.opts.start.kind, SLOOP_LATEST);
+  CHECK_REFUSED("-n: \"0\" is not a whole number from 1 to 1000000", "-n0", "orders");
+  CHECK_REFUSED("-n: \"1000001\" is not", "-n1000001", "orders");
+  CHECK_REFUSED("-o: \"-0\" is not -N, the last N records, from -1 to -1000000", "-o", "-0", "orders");
+  CHECK_REFUSED("-o: \"-5x\" is not -N", "-o", "-5x", "orders");
+  CHECK_REFUSED("-o: \"-\" is not -N", "-o", "-", "orders");
+  CHECK_REFUSED("-n can't be combined with -o", "-n5", "-o", "oldest", "orders");
+  CHECK_REFUSED("-n can't be combined with -o", "-o", "-5", "-n5", "orders");
+  CHECK_REFUSED("-n can't be combined with -o", "--since", "1h", "-n5", "orders");
+  CHECK_REFUSED("-n can't be combined with --until", "-n5", "--until", "1h", "orders");
+  CHECK_REFUSED("-n can't be combined with --save", "-n5", "--save", "f", "orders");
+  CHECK_REFUSED("-n can't be combined with -G", "-n5", "-G", "app", "orders");
+  CHECK_REFUSED("-o -N can't be combined with -G", "-o", "-5", "-G", "app", "orders");
+  CHECK_REFUSED("-o -N can't be combined with -p key:TEXT", "-o", "-5", "-p", "key:a", "orders");
+  CHECK_REFUSED("-o -N can't be combined with --order shard", "-o", "-5", "--order", "shard", "orders");
+  CHECK_REFUSED("-o -N can't be combined with --bench", "-o", "-5", "--bench", "orders");
+  CHECK_REFUSED("-o -N can't be combined with --leases", "-o", "-5", "--leases", "-G", "a", "orders");
+  CHECK_REFUSED("--to: \"-5\" is not a position", "--reset", "0", "--to", "-5", "-G", "a", "orders");
+}
