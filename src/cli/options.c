@@ -153,7 +153,9 @@ const slp_option slp_options[] = {
     {O_UNBUFFERED, 'u', "unbuffered", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "write each record at once, not together with those that came with it"},
     {O_COLOR, 0, "color", SLP_NEEDS_VALUE, "auto|always|never", SLP_MODE_TAIL, NULL,
-     "auto (the default): on a terminal, unless NO_COLOR is set; late records are shown reversed"},
+     "shards, keys and what --grep and --key match. auto (the default): on a terminal, unless NO_COLOR is "
+     "set. "
+     "Late records are shown reversed"},
     {O_PRODUCE, 'P', "produce", SLP_NO_VALUE, NULL, ALL, "Writing records",
      "put the lines of standard input into STREAM; -P STREAM FILE...: each file as one record. For "
      "sandboxes, "

@@ -210,6 +210,15 @@ slp_match slp_perl_step(slp_perl *p) {
 
 const char *slp_perl_bound(const slp_perl *p) { return p->bound ? p->bound : "no bound"; }
 
+void slp_perl_span(const slp_perl *p, size_t *ret_from, size_t *ret_to) {
+  const PCRE2_SIZE *pair = pcre2_get_ovector_pointer(p->data);
+  *ret_to = pair[1];
+  *ret_from =
+      pair[0] < pair[1] ? pair[0] : pair[1]; /* \K in a lookahead moves the beginning behind the end */
+}
+
+void slp_perl_go_on(slp_perl *p, size_t from) { p->from = from; }
+
 #else /* a build without PCRE2 never calls the functions below */
 
 int slp_perl_new(slp_mem *mem, const char *text, const slp_perl_opts *o, slp_perl **ret,
@@ -227,5 +236,10 @@ const char *slp_perl_bound(const slp_perl *p) {
   (void)p;
   return "";
 }
+void slp_perl_span(const slp_perl *p, size_t *ret_from, size_t *ret_to) {
+  (void)p;
+  *ret_from = *ret_to = 0;
+}
+void slp_perl_go_on(slp_perl *p, size_t from) { (void)p, (void)from; }
 
 #endif

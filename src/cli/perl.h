@@ -40,5 +40,11 @@ void slp_perl_begin(slp_perl *p, slp_str text);
  * bound. */
 slp_match slp_perl_step(slp_perl *p);
 const char *slp_perl_bound(const slp_perl *p);
+/* After SLP_MATCH_YES: sets *ret_from and *ret_to to the offsets of the match's first byte and of the byte
+ * after it. */
+void slp_perl_span(const slp_perl *p, size_t *ret_from, size_t *ret_to);
+/* After SLP_MATCH_YES: goes on to search the same text, from the offset `from` on. The bounds on the work are
+ * for all searches in the text together. */
+void slp_perl_go_on(slp_perl *p, size_t from);
 
 #endif

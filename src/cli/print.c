@@ -10,6 +10,7 @@
 #include "cli/decoder_table.h"
 #include "cli/format.h"
 #include "cli/grep.h"
+#include "cli/highlight.h"
 #include "cli/matcher.h"
 #include "cli/record_formats.h"
 #include "cli/schemas.h"
@@ -45,6 +46,15 @@ static int prepare(slp_printer *p, char why[400]) {
   return r;
 }
 
+/* Prepares to find matches that are shown in colour. Keys are shown with -K only. */
+static int prepare_marks(slp_printer *p) {
+  const slp_args *a = p->args;
+  int r = a->grep_n ? slp_highlight_new(p->mem, a->grep, a->grep_n, a->ignore_case, &p->marks) : 0;
+  if (!r && a->key_grep_n && a->key_delimiter)
+    r = slp_highlight_new(p->mem, a->key_grep, a->key_grep_n, a->ignore_case, &p->key_marks);
+  return r;
+}
+
 int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int terminal, int colour,
                      char why[400]) {
   *p = (slp_printer){.mem = mem, .args = args, .terminal = (uint8_t)terminal};
@@ -56,6 +66,7 @@ int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int ter
   slp_schemas_init(&p->schemas, mem);
   p->key.schemas = p->data.schemas = &p->schemas;
   int r = prepare(p, why);
+  if (!r && colour && !args->json && !args->format) r = prepare_marks(p);
   if (r && !*why) snprintf(why, 200, "no memory");
   p->style = (slp_show_style){.delimiter = slp_buf_str(&p->delimiter),
                               .offset = args->show_offset,
@@ -72,6 +83,8 @@ void slp_printer_close(slp_printer *p) {
   slp_grep_free(p->grep);
   slp_grep_free(p->key_grep);
   slp_unique_free(p->unique);
+  slp_highlight_free(p->marks);
+  slp_highlight_free(p->key_marks);
   slp_buf_free(&p->delimiter);
   slp_buf_free(&p->key_delimiter);
   slp_decoding_free(&p->key);
@@ -118,6 +131,7 @@ enum {
 
 static void move(slp_printer *p, slp_printer_state to) {
   SLP_MOVE(allowed, p->state, to);
+  p->marking = 0;
   if (to != SLP_PRINTER_IDLE) return;
   if (p->args->decode_key.n) slp_decoding_free(&p->key);
   if (p->args->decode.n) slp_decoding_free(&p->data);
@@ -159,12 +173,29 @@ static int keep_undecided(slp_printer *p, const slp_grep *grep, slp_show_extra *
   return p->args->keep_going;
 }
 
+/* Finds the matches in p->line, a slice at a time, and then prints the line. */
+static int print_marked(slp_printer *p, slp_buf *b) {
+  if (slp_highlight_step(p->marks)) return A_SLICE;
+  p->marking = 0;
+  p->printed = 1;
+  p->style.matches = slp_highlight_spans(p->marks);
+  int r = add_line(p, b, &p->line, &p->line_extra);
+  p->style.matches.n = 0;
+  return r;
+}
+
 /* Matches one slice of p->line. When the match is decided, prints the line unless --grep leaves it out. */
 static int print_line(slp_printer *p, slp_buf *b) {
+  if (p->marking) return print_marked(p, b);
   slp_match is = p->grep ? slp_grep_step(p->grep) : SLP_MATCH_YES;
   if (is == SLP_MATCH_MORE) return A_SLICE;
   if (is == SLP_MATCH_NO) return PRINTED;
   if (is == SLP_MATCH_UNDECIDED && !keep_undecided(p, p->grep, &p->line_extra)) return SLP_EBADDATA;
+  if (p->marks) {
+    slp_highlight_begin(p->marks, (slp_str){p->line.data.base, p->line.data.len});
+    p->marking = 1;
+    return AT_ONCE;
+  }
   p->printed = 1;
   return add_line(p, b, &p->line, &p->line_extra);
 }
@@ -180,6 +211,7 @@ void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_m
 static int begin_key(slp_printer *p) {
   p->record = *p->as_it_came;
   p->extra = (slp_show_extra){.worker = p->worker};
+  p->style.key_matches.n = 0;
   move(p, SLP_PRINTER_KEY);
   if (p->args->decode_key.n)
     slp_decoding_begin(&p->key, &p->args->decode_key, (slp_str){p->record.key.base, p->record.key.len},
@@ -232,17 +264,32 @@ static int is_named(const slp_printer *p) {
   return 0;
 }
 
-/* Matches one slice of the key. If the key is wanted, goes on with the payload, or with the record as it came
- * if its key can't be decoded. A record without a key has none that could be wanted. */
+/* The key is wanted. Goes on with the payload, or with the record as it came if its key can't be decoded. */
+static int go_on_picked(slp_printer *p) {
+  if (p->extra.error == p->undecodable) return match(p, SLP_PRINTER_LINE, p->as_it_came, &p->extra);
+  begin_data(p);
+  return AT_ONCE;
+}
+
+/* Finds the matches in the key, a slice at a time, and goes on. */
+static int mark_key(slp_printer *p) {
+  if (slp_highlight_step(p->key_marks)) return A_SLICE;
+  p->style.key_matches = slp_highlight_spans(p->key_marks);
+  return go_on_picked(p);
+}
+
+/* Matches one slice of the key. A record without a key has none that could be wanted. */
 static int pick(slp_printer *p) {
+  if (p->marking) return mark_key(p);
   int keyless = p->record.flags & SLOOP_REC_KEYLESS;
   slp_match is = keyless ? SLP_MATCH_NO : is_named(p) ? SLP_MATCH_YES : SLP_MATCH_NO;
   if (is == SLP_MATCH_NO && !keyless && p->key_grep) is = slp_grep_step(p->key_grep);
   if (is == SLP_MATCH_MORE) return A_SLICE;
   if (is == SLP_MATCH_NO) return PRINTED;
   if (is == SLP_MATCH_UNDECIDED && !keep_undecided(p, p->key_grep, &p->extra)) return SLP_EBADDATA;
-  if (p->extra.error == p->undecodable) return match(p, SLP_PRINTER_LINE, p->as_it_came, &p->extra);
-  begin_data(p);
+  if (!p->key_marks) return go_on_picked(p);
+  slp_highlight_begin(p->key_marks, (slp_str){p->record.key.base, p->record.key.len});
+  p->marking = 1;
   return AT_ONCE;
 }
 
@@ -311,7 +358,7 @@ static int next_event(slp_printer *p, char why[100]) {
  * be far larger than the record, if the record has many tiny events. */
 static int print_event(slp_printer *p, slp_buf *b, char why[100]) {
   int r = print_line(p, b);
-  if (r == A_SLICE) return r;
+  if (r == A_SLICE || r == AT_ONCE) return r;
   if (!r && b->n - p->from > p->data.limit) r = SLP_ELIMIT;
   if (r == SLP_ELIMIT) slp_decode_too_much(why, p->rows.p ? p->data.by->name : "cwlogs", p->data.limit);
   if (r) return r;

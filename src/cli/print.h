@@ -23,6 +23,7 @@
  *                                +---> EVENTS <--> EVENT   -s cwlogs or avro finds lines in the record;
  *                                                          EVENT: one of these lines
  *
+ * LINE and EVENT find the matches that are shown in colour before they print. PICK does the same with a key.
  * KEY goes to DATA at once if every key is wanted. KEY, PICK, DATA, EVENTS and EVENT also go to LINE when the
  * record can't be decoded and is printed as it came.
  * Every state goes back to IDLE when the record is done or has failed. */
@@ -42,6 +43,7 @@ typedef struct slp_printer {
   slp_format *format;   /* owned, like the next three members; NULL: the user did not give its option */
   slp_grep *grep, *key_grep;
   slp_unique *unique;
+  struct slp_highlight *marks, *key_marks; /* owned; NULL: matches of --grep, or of --key, are not shown */
   slp_show_style style;
   slp_buf delimiter, key_delimiter;
   uint8_t terminal; /* 1: the lines are for a terminal */
@@ -61,6 +63,7 @@ typedef struct slp_printer {
   slp_show_extra line_extra;
   char undecodable[100]; /* why the record can't be decoded and is printed as it came */
   char undecidable[100]; /* why --grep can't decide whether a line of the record matches */
+  uint8_t marking;       /* 1: the line or the key matches, and its matches are being found */
   uint8_t printed;       /* 1: the text has a line of the record already */
   uint8_t is_undecided;  /* 1: the record is counted in `undecided` */
   slp_decoding key, data;

@@ -5,6 +5,7 @@
 #include "base/clean.h"
 #include "cli/decode_cwlogs.h"
 #include "cli/decode_json.h"
+#include "cli/highlight.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
@@ -109,15 +110,44 @@ void slp_show_harmless(slp_buf *b, sloop_str_t v) {
     slp_base64_encode(b, s);
 }
 
+#define MATCH "\033[1;31m"
+#define KEY "\033[1;34m"
+#define PLAIN "\033[0m"
+
+/* Appends a text as slp_show_harmless does, in the colour `base` ("": none), its matches in their own. */
+static void show_in_colour(slp_buf *b, sloop_str_t v, const char *base, slp_spans matches) {
+  size_t at = 0;
+  if (!slp_utf8_valid((slp_str){v.base, v.len})) matches.n = 0; /* it is shown in base64 */
+  if (*base) slp_buf_add_z(b, base);
+  for (size_t i = 0; i < matches.n; i++) {
+    const slp_span *m = &matches.list[i];
+    slp_show_harmless(b, (sloop_str_t){v.base + at, m->from - at});
+    slp_buf_add_z(b, MATCH);
+    slp_show_harmless(b, (sloop_str_t){v.base + m->from, m->to - m->from});
+    slp_buf_add_z(b, PLAIN);
+    slp_buf_add_z(b, base);
+    at = m->to;
+  }
+  slp_show_harmless(b, (sloop_str_t){v.base + at, v.len - at});
+  if (*base) slp_buf_add_z(b, PLAIN);
+}
+
+static void show_part(slp_buf *b, sloop_str_t v, const char *base, slp_spans matches, int colour) {
+  if (colour && v.len)
+    show_in_colour(b, v, base, matches);
+  else
+    slp_show_harmless(b, v);
+}
+
 int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
   add_time(b, r, style);
   add_prefix(b, r, style);
   add_offset(b, r, style);
   if (style->key_delimiter.p) {
-    slp_show_harmless(b, r->key);
+    show_part(b, r->key, KEY, style->key_matches, style->colour);
     slp_buf_add_str(b, style->key_delimiter);
   }
-  slp_show_harmless(b, r->data);
+  show_part(b, r->data, "", style->matches, style->colour);
   return slp_buf_add_str(b, style->delimiter);
 }
 

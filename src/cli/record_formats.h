@@ -5,16 +5,19 @@
 
 #include "base/buf.h"
 #include "cli/decode_cwlogs.h"
+#include "cli/highlight.h"
 #include "sloop.h"
 
 typedef struct slp_show_style { /* how plain lines and lines for a terminal look */
   slp_str delimiter;            /* printed after each record */
   slp_str key_delimiter;        /* printed after the key; p NULL: no key is printed */
   uint8_t offset;               /* 1: the sequence number is printed first */
-  uint8_t colour;               /* 1: the number of the shard is printed, in the colour of the shard */
-  uint8_t times;                /* 1: the record's arrival time is printed first */
-  uint8_t utc;                  /* 1: that time is in UTC, 0: in local time */
-  uint8_t streams;              /* 1: the command reads several streams, so each line shows its stream */
+  uint8_t colour;               /* 1: the number of the shard is printed, in the colour of the shard; keys and
+                                   matches have a colour of their own */
+  slp_spans matches, key_matches; /* for a terminal, with colour: the parts of payload and key that match */
+  uint8_t times;                  /* 1: the record's arrival time is printed first */
+  uint8_t utc;                    /* 1: that time is in UTC, 0: in local time */
+  uint8_t streams;                /* 1: the command reads several streams, so each line shows its stream */
 } slp_show_style;
 
 /* Appends [TIME ][SEQ[.SUB] delimiter][key key_delimiter] payload delimiter, byte for byte. After the

@@ -5,14 +5,25 @@ import base64
 import concurrent.futures
 import datetime
 import json
+import os
+import pty
 import random
+import re
 import signal
+import subprocess
 import time
 
 from box import BIN, NO_LIMITS as NO_WRITE_LIMITS, Box
-from command import check, end, equal, main, obeys, read_until, run, test, wait_until
+from command import check, end, environment, equal, main, obeys, read_until, run, test, wait_until
 
+HAS_PCRE2 = b"libpcre2" in subprocess.run(["ldd", BIN], capture_output=True, check=True).stdout
 NO_LIMITS = (*NO_WRITE_LIMITS, *(w for k in ("reads_per_second", "read_bytes_per_second") for w in ("-X", f"sandbox.{k}=0")))
+
+
+def side_by_side(function, *each):
+    """Calls the function for each, five at a time: the commands mostly wait."""
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        list(pool.map(function, each))
 
 
 def put(box, pairs, stream="demo"):
@@ -42,14 +53,17 @@ def read_all(box, stream="demo"):
 def keys_are_matched_in_every_shard():
     with Box(4) as box:
         put(box, [(f"user-{i}", f"payload {i}") for i in range(40)] + [("a.b", "dots"), ("axb", "no dot")])
-        for args, wanted in (
-                (("--key", "^user-1"), {1, *range(10, 20)}), (("--key", "1$"), {1, 11, 21, 31}), (("-k", "USER-7$", "-i"), {7}),
-                (("--key-is", "user-3"), {3}), (("--key-is", "user-3", "--key-is", "user-30", "--key", "9$"), {3, 30, 9, 19, 29, 39}),
-                (("--key-is", "user-"), set()), (("--key", "^user-1", "--grep", "1[0-4]$"), set(range(10, 15))),
-                (("--key", "^user-1", "--grepv", "1[0-4]$"), {1, *range(15, 20)})):
+        def finds(case):
+            args, wanted = case
             r = box.tail("-o", "oldest", "-e", "-J", *args, "demo")
             equal((r.code, r.err), (0, ""), args)
             equal({json.loads(line)["payload"] for line in r.out.splitlines()}, {f"payload {i}" for i in wanted}, args)
+
+        side_by_side(finds, (("--key", "^user-1"), {1, *range(10, 20)}), (("--key", "1$"), {1, 11, 21, 31}), (("-k", "USER-7$", "-i"), {7}),
+                     (("--key-is", "user-3"), {3}),
+                     (("--key-is", "user-3", "--key-is", "user-30", "--key", "9$"), {3, 30, 9, 19, 29, 39}),
+                     (("--key-is", "user-"), set()), (("--key", "^user-1", "--grep", "1[0-4]$"), set(range(10, 15))),
+                     (("--key", "^user-1", "--grepv", "1[0-4]$"), {1, *range(15, 20)}))
         equal(box.tail("-o", "oldest", "-e", "--key-is", "a.b", "demo").out, b"dots\n")  # no expression: not axb
         r = box.tail("-o", "oldest", "-e", "--key", "a(", "demo")
         equal((r.code, r.out), (2, b""))
@@ -135,8 +149,7 @@ def the_last_records_are_those_that_boto3_finds():
             records = read_all(box, stream)
             checks += [(records, n, stream, "-n", str(n)) for n in counts]
         checks.append((checks[0][0], 50, "day", "-o", "-50", "-e"))
-        with concurrent.futures.ThreadPoolExecutor(5) as pool:  # they mostly wait between windows
-            list(pool.map(lambda what: last_of(box, *what), checks))
+        side_by_side(lambda what: last_of(box, *what), *checks)
         equal(box.tail("-n", "5", "demo").out, b"")
 
 
@@ -231,6 +244,73 @@ def a_search_that_fails_says_why_and_one_that_is_interrupted_ends():
             check(b"stopped after 0 records" in p.stderr.read())
         finally:
             end(p)
+
+
+# ---- colours --------------------------------------------------------------------------------------------
+
+MARKED = re.compile(r"\x1b\[1;31m(.*?)\x1b\[0m")
+TEXTS = ("an error at 10:11, error again", "no match", "aXbX", "user-7 did 12 things", "x" * 3000 + "error")
+
+
+def in_terminal(box, *args, env=None):
+    """What a terminal gets, with its line ends as ours."""
+    master, slave = pty.openpty()
+    p = subprocess.Popen([BIN, *args], stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE,
+                         env=environment({**box.env, "TERM": "xterm", **(env or {})}))
+    os.close(slave)
+    got = b""
+    try:
+        while True:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:  # the other side is closed
+                break
+            got += piece
+        equal(p.wait(10), 0, p.stderr.read())
+    finally:
+        end(p)
+        os.close(master)
+    return got.replace(b"\r\n", b"\n").decode()
+
+
+@test
+def matches_keys_and_shards_have_colours_on_a_terminal_only():
+    with Box(1) as box:
+        put(box, [("user-7", text) for text in TEXTS])
+        base = ("-o", "oldest", "-e")
+        plain = box.tail(*base, "demo").out
+        def marks_what_re_finds(expressions):
+            args = [word for e in expressions for word in ("--grep", e)]
+            r = box.tail(*base, *args, "--color=always", "demo")
+            got = {re.sub(r"\x1b\[[0-9;]*m", "", line.split(" ", 1)[1]): "".join(MARKED.findall(line)) for line in r.out.decode().splitlines()}
+            want = {}
+            for text in TEXTS:
+                places = {i for e in expressions for m in re.finditer(e, text) for i in range(*m.span())}
+                if any(re.search(e, text) for e in expressions):
+                    want[text] = "".join(c for i, c in enumerate(text) if i in places)
+            equal(got, want if HAS_PCRE2 else dict.fromkeys(want, ""), expressions)
+
+        side_by_side(marks_what_re_finds, ["error"], ["error", r"\d+"], ["X|a"], [r"\w+-7"], ["^.", "[.]"])
+        key = box.tail(*base, "-K:", "--key", "7", "--color=always", "demo").out.decode().splitlines()[0]
+        equal(key.split(" ", 1)[1].split(":")[0], "\x1b[1;34muser-\x1b[1;31m7\x1b[0m\x1b[1;34m\x1b[0m" if HAS_PCRE2
+              else "\x1b[1;34muser-7\x1b[0m")
+        args = (*base, "--grep", "error", "-K:", "demo")
+        check("\x1b[1;31merror" in in_terminal(box, *args) or not HAS_PCRE2, "a terminal has colours")
+        check("\x1b[1;34muser-7" in in_terminal(box, *args), "keys")
+        check("\x1b" not in in_terminal(box, *args, env={"NO_COLOR": "1"}), "NO_COLOR")
+        check("\x1b" not in in_terminal(box, "--color=never", *args), "never")
+        check("\x1b" not in in_terminal(box, *args, env={"TERM": "dumb"}), "a dumb terminal")
+        equal(box.tail(*base, "demo").out, plain)
+        json_lines = box.tail(*base, "-J", "demo").out
+        matching = b"".join(line + b"\n" for line in json_lines.splitlines() if b"error" in line)
+        matching_text = b"".join(line + b"\n" for line in plain.splitlines() if b"error" in line)
+
+        def is_without_colour(how):  # what jq reads is the same to the byte
+            equal(box.tail(*base, "-J", f"--color={how}", "demo").out, json_lines)
+            equal(box.tail(*base, "-J", "--grep", "error", f"--color={how}", "demo").out, matching)
+            equal(box.tail(*base, "-f", "%s\\n", "--grep", "error", f"--color={how}", "demo").out, matching_text)
+
+        side_by_side(is_without_colour, "auto", "always", "never")
 
 
 if __name__ == "__main__":

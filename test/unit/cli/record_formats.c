@@ -283,3 +283,30 @@ TEST(a_listed_shard_is_one_line) {
   slp_buf_free(&b);
   slp_mem_drop(mem);
 }
+
+static slp_span payload_spans[3], key_spans[1];
+static int show_matches(slp_buf *b, const sloop_record_t *r) {
+  slp_show_style marked = style;
+  marked.colour = 1;
+  marked.key_delimiter = SLP_STR(":");
+  marked.matches = (slp_spans){payload_spans, 2};
+  marked.key_matches = (slp_spans){key_spans, 1};
+  return slp_show_terminal(b, r, &marked);
+}
+
+TEST(keys_and_matches_have_colours_and_nothing_else_escapes) {
+  sloop_record_t r = record("a\x1b[31mb c", 9);
+  payload_spans[0] = (slp_span){1, 3}; /* a match that cuts a control sequence */
+  payload_spans[1] = (slp_span){8, 9};
+  key_spans[0] = (slp_span){0, 1};
+  CHECK_SHOWN(show_matches, &r,
+              "\033[33m3\033[0m \033[1;34m\033[1;31mk\033[0m\033[1;34mey\033[0m:"
+              "a\033[1;31m\\x1B[\033[0m31mb \033[1;31mc\033[0m\n");
+  r = record(
+      "a\xff"
+      "b",
+      3); /* shown in base64, so nothing of it is marked */
+  payload_spans[0] = (slp_span){0, 1};
+  payload_spans[1] = (slp_span){2, 3};
+  CHECK_SHOWN(show_matches, &r, "\033[33m3\033[0m \033[1;34m\033[1;31mk\033[0m\033[1;34mey\033[0m:Yf9i\n");
+}
