@@ -1,6 +1,7 @@
 /* man.c - writes the manual page with the man macros that groff and mandoc both understand. */
 #include "base/buf.h"
 #include "cli/decoder_table.h"
+#include "cli/exit_table.h"
 #include "cli/help.h"
 #include "cli/knobs.h"
 #include "cli/multilang_properties.h"
@@ -471,51 +472,6 @@ static const char writing[] =
     "A failure that lasts ends the command with status 1: no such stream, no right, keys that are\n"
     "refused and can\\(aqt be renewed.\n";
 static const char rest[] =
-    ".SH EXIT STATUS\n"
-    ".TP\n"
-    ".B 0\n"
-    "the end was reached (\\-e, \\-c, \\-\\-until, \\-\\-timeout), the reader of standard\n"
-    "output left, or a first Ctrl\\-C\n"
-    ".TP\n"
-    ".B 1\n"
-    "it failed, or could not do everything it was told to; standard error says why.\n"
-    "A change (\\-\\-migrate, \\-\\-release, \\-\\-reset,\n"
-    "\\-\\-deregister) that a first Ctrl\\-C or \\-\\-timeout interrupted has failed too;\n"
-    "it says how much of it is done and what is not known\n"
-    ".TP\n"
-    ".B 2\n"
-    "wrong usage\n"
-    ".TP\n"
-    ".B 3\n"
-    "\\-\\-fail\\-on\\-loss, and records were lost\n"
-    ".TP\n"
-    ".B 4\n"
-    "\\-\\-release, \\-\\-reset, \\-\\-migrate: a live worker owns the lease, nothing was\n"
-    "changed;\n"
-    "\\-\\-save: another process keeps its position in that file\n"
-    ".TP\n"
-    ".B 5\n"
-    "\\-\\-explain, \\-\\-release, \\-\\-reset: no such shard\n"
-    ".TP\n"
-    ".B 6\n"
-    "\\-\\-release: no such worker\n"
-    ".TP\n"
-    ".B 7\n"
-    "\\-\\-lag\\-over: the lag of a shard is above the limit, or is unknown: its lag is not known,\n"
-    "the service refuses its position, its row is invalid, or no shard has a lease.\n"
-    "One line names up to ten of them. The status is 1 if a stream could not be checked at all,\n"
-    "or after a first Ctrl\\-C before all were checked\n"
-    ".TP\n"
-    ".B 8\n"
-    "\\-\\-iam \\-\\-try: a right is denied. If none is, but a call failed for another reason,\n"
-    "the status is 1\n"
-    ".TP\n"
-    ".B 9\n"
-    "\\-P: lines were refused, and all others are put. Where a line was read and is neither, or an\n"
-    "input could not be read, the status is 1\n"
-    ".TP\n"
-    ".B 130\n"
-    "a second Ctrl\\-C\n"
     ".SH SIGNALS\n"
     "The first Ctrl\\-C (SIGINT, SIGTERM, SIGHUP) ends within two seconds and says in one line,\n"
     "unless \\fB\\-q\\fR, how many records were read and when they had arrived, and\n"
@@ -879,6 +835,15 @@ static void add_decoders(slp_buf *b) {
   slp_buf_add_z(b, decoders_more);
 }
 
+static void add_exit_statuses(slp_buf *b) {
+  slp_buf_add_z(b, ".SH EXIT STATUS\n");
+  for (size_t i = 0; i < slp_exit_rows_n; i++) {
+    slp_buf_addf(b, ".TP\n.B %d\n", slp_exit_rows[i].status);
+    add_text(b, slp_exit_rows[i].when, strlen(slp_exit_rows[i].when));
+    slp_buf_add_char(b, '\n');
+  }
+}
+
 int slp_man(slp_buf *b) {
   slp_buf_addf(b, ".TH STREAM\\-TAIL 1 " DATE " \"sloop %s\" \"User Commands\"\n.nh\n.ad l\n",
                sloop_version());
@@ -894,6 +859,7 @@ int slp_man(slp_buf *b) {
   slp_knobs_each(add_item, b);
   slp_buf_add_z(b, places);
   slp_buf_add_z(b, writing);
+  add_exit_statuses(b);
   slp_buf_add_z(b, rest);
   slp_buf_add_z(b, multilang);
   slp_ml_keys_each(add_key, b);

@@ -1,0 +1,17 @@
+/* exit_table.h - what each exit status means, in the words of the manual page. test/process/cli_statuses.py
+ * plays a command for each row. */
+#ifndef SLP_CLI_EXIT_TABLE_H
+#define SLP_CLI_EXIT_TABLE_H
+
+#include "base/base.h"
+
+typedef struct slp_exit_row {
+  int status;       /* of cli/exit.h */
+  const char *when; /* when a command ends with it; a status has a row for each kind of occasion */
+} slp_exit_row;
+
+/* The rows, in the order of their statuses. */
+extern const slp_exit_row slp_exit_rows[];
+extern const size_t slp_exit_rows_n;
+
+#endif
