@@ -173,10 +173,12 @@ static void on_out_failed(slp_app *app) {
 }
 
 static const char may_be_done[] = "no answer came, so it may be done or not; see --consumers";
+static const char no_shards[] = "no list of shards", no_consumers[] = "no list of consumers";
 
 static void on_interrupt(slp_app *app) {
   list *l = app->user;
-  if (app->args->mode == SLP_MODE_DEREGISTER) slp_cli_consumer_interrupt(&l->consumer, may_be_done);
+  const char *missing = app->args->mode == SLP_MODE_LIST ? no_shards : no_consumers;
+  slp_cli_consumer_interrupt(&l->consumer, app->args->mode == SLP_MODE_DEREGISTER ? may_be_done : missing);
   slp_cli_consumer_stop(&l->consumer, 0);
 }
 
@@ -206,9 +208,9 @@ static void on_tick(slp_app *app) {
   }
   if (!timeout_us || now_us - l->begun_us < timeout_us) return;
   char line[560];
-  const char *what = app->args->mode == SLP_MODE_LIST         ? "no list of shards"
+  const char *what = app->args->mode == SLP_MODE_LIST         ? no_shards
                      : app->args->mode == SLP_MODE_DEREGISTER ? may_be_done
-                                                              : "no list of consumers";
+                                                              : no_consumers;
   snprintf(line, sizeof line, "%s in %llu s%s%s", what, (unsigned long long)(timeout_us / 1000000u),
            *l->consumer.error ? "; the last error: " : "", l->consumer.error);
   slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);

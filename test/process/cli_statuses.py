@@ -157,12 +157,15 @@ def interrupted_changes():
             ends_with(1, server, *args, "--timeout", "1", "demo")
 
 
-@play(1, "-L: a first Ctrl-C or -m ended the listing")
+@play(1, "-L, --consumers: a first Ctrl-C or -m ended the listing")
 def listings_that_are_cut_off():
     with Silence() as server:
-        for stream in ((),):
+        for stream in ((), ("demo",)):
             equal(server.interrupted("-L", *stream)[0], 1, stream)
             ends_with(1, server, "-L", "-m", "1", *stream)
+        code, said = server.interrupted("--consumers", "demo")
+        equal((code, said), (1, "stream-tail: interrupted before the end: no list of consumers\n"))
+        ends_with(1, server, "--consumers", "-m", "1", "demo")
 
 
 @play(1, "--lag-over: a stream could not be checked")
