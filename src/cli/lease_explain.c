@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "cli/lease_words.h"
 #include "cli/record_formats.h"
+#include "program/shown_time.h"
 
 #include <sloop.h>
 #include <sloop_admin.h>
@@ -309,10 +310,23 @@ static void say_behind(page *p, const sloop_lease_t *l) {
   if (lag.ms == 0) slp_lease_say(p->b, "behind: at its tip, as its owner last reported");
 }
 
+/* Returns in words the time of the lease's position: its writer had read what arrived until then. Returns no
+ * words if the time is not known, or if the position is no record. */
+static text read_up_to(const sloop_lease_t *l) {
+  text t = {""};
+  char at[SLP_SHOWN_TIME];
+  int is_record = l->position.kind == SLOOP_AFTER_SEQ || l->position.kind == SLOOP_AT_SEQ;
+  if (!is_record || l->behind_ms < 0 || l->written_at_ms < l->behind_ms) return t;
+  slp_shown_time(l->written_at_ms - l->behind_ms, 0, 0, at);
+  snprintf(t.p, sizeof t.p, ", read up to about %s", at);
+  return t;
+}
+
 static void say_lease(page *p, const sloop_lease_t *l) {
   char behind[80] = "";
   if (l->behind_ms >= 0) snprintf(behind, sizeof behind, ", %.40s behind then", span(l->behind_ms).p);
-  slp_lease_say(p->b, "position: %s; written %s%s", position(l).p, ago(p, l->written_at_ms).p, behind);
+  slp_lease_say(p->b, "position: %s%s; written %s%s", position(l).p, read_up_to(l).p,
+                ago(p, l->written_at_ms).p, behind);
   if (p->e->why == SLOOP_WHY_READ) say_behind(p, l);
   slp_lease_say(p->b, "%s: %llu", p->e->epoch_is_counter ? "counter" : "epoch", (unsigned long long)l->epoch);
   if (*l->owner) say_owner(p, l);

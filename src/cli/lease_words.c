@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "cli/people_lines.h"
+#include "program/shown_time.h"
 
 #include <sloop.h>
 #include <sloop_admin.h>
@@ -129,8 +130,12 @@ int slp_lease_begin_is_untold(const sloop_lease_t *l) {
 }
 
 void slp_lease_position_text(const sloop_lease_t *l, char out[200]) {
+  char at[SLP_SHOWN_TIME];
+  slp_shown_time(l->position.at_ms, 0, 1, at);
   if (slp_lease_begin_is_untold(l))
     snprintf(out, 200, "as -o says");
+  else if (l->position.kind == SLOOP_AT_TIME)
+    snprintf(out, 200, "time %s", at);
   else
     slp_position_text(&l->position, out);
 }

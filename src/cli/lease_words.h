@@ -61,8 +61,8 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
 /* Writes a position: "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N" or "end". Writes
  * "" if the position has no kind. */
 void slp_position_text(const sloop_position_t *p, char out[200]);
-/* Writes the position of a lease as slp_position_text does. Writes "as -o says" if the position where reading
- * will begin is not known. */
+/* Writes the position of a lease for people, as slp_position_text does. But a time is written as local time
+ * with its zone, and a start that nobody has told as "as -o says". */
 void slp_lease_position_text(const sloop_lease_t *l, char out[200]);
 /* Returns 1 if neither the lease's row nor the option -o tells where reading of the shard will begin. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l);

@@ -11,6 +11,7 @@ import random
 import re
 import signal
 import subprocess
+import tempfile
 import time
 
 from box import BIN, NO_LIMITS as NO_WRITE_LIMITS, Box
@@ -97,6 +98,18 @@ def each_line_begins_with_the_time_that_boto3_tells():
         r = box.tail("-o", "oldest", "-e", "-f", "%{time:%Q}", "demo")
         equal((r.code, r.out), (2, b""))
         check("unknown conversion in %{time:FORM} at character 8 of the format" in r.err, r.err)
+
+
+@test
+def a_lease_that_is_explained_says_until_when_it_is_read():
+    with tempfile.TemporaryDirectory() as folder, Box(1) as box:
+        app = ("-G", "app", "--store", "sqlite:" + os.path.join(folder, "leases"))
+        box.put(5)
+        begun = int(time.time())
+        equal(box.tail(*app, "-o", "oldest", "-e", "demo").code, 0)
+        text = run(BIN, *app, "--explain", "0", "demo", env={**box.env, "TZ": "<-0330>3:30"}).out.decode()
+        at = re.search(r"position: after \d+, read up to about (\S+-03:30); written ", text)
+        check(at and begun <= datetime.datetime.fromisoformat(at[1]).timestamp() <= time.time(), text)
 
 
 # ---- the last records -----------------------------------------------------------------------------------

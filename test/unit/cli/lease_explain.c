@@ -2,11 +2,14 @@
  * shown whole. */
 #include "cli/lease_explain.h"
 
+#include <stdlib.h>
+
 #include "admin_table.h"
 
 static const char *words(void) {
   static slp_buf b;
   static slp_mem *of_words;
+  setenv("TZ", "UTC0", 1);
   if (!of_words) of_words = slp_mem_new(NULL, NULL);
   if (!b.mem) slp_buf_init(&b, of_words, 1 << 20);
   slp_buf_clear(&b);
@@ -36,12 +39,14 @@ static void two(const char *shards) {
 TEST(it_is_read) {
   two("s1");
   PUT("l/s1", "owner=a." INCARNATION, "epoch#5", "pos=1:00242:0000000001", "ts#1767323041000", "lag#250");
-  explains("s1", "s1 is being read by a." INCARNATION
-                 "\n"
-                 "stream: lists it as open\n"
-                 "position: after 42; written 4.0 s ago, 0.2 s behind then\n"
-                 "behind: at most 5s by now\n"
-                 "epoch: 5\n" OWNER_A LEADER);
+  explains(
+      "s1",
+      "s1 is being read by a." INCARNATION
+      "\n"
+      "stream: lists it as open\n"
+      "position: after 42, read up to about 2026-01-02T03:04:00+00:00; written 4.0 s ago, 0.2 s behind then\n"
+      "behind: at most 5s by now\n"
+      "epoch: 5\n" OWNER_A LEADER);
   end();
 }
 
@@ -52,7 +57,8 @@ TEST(it_does_not_get_on) {
                  " is alive but has stored no position for 100.0 s\n"
                  "the metrics and -v of that worker say what it waits for, or which calls fail\n"
                  "stream: lists it as open\n"
-                 "position: after 42; written 100.0 s ago, 5.0 s behind then\n"
+                 "position: after 42, read up to about 2026-01-02T03:02:20+00:00; written 100.0 s ago, 5.0 s "
+                 "behind then\n"
                  "behind: at most 105s by now\n"
                  "epoch: 5\n" OWNER_A LEADER);
   end();
@@ -66,7 +72,8 @@ TEST(it_is_idle) { /* its row is old because nothing came */
   explains("s1", "s1 is being read by a." INCARNATION
                  "\n"
                  "stream: lists it as open\n"
-                 "position: after 42; written 100.0 s ago, 5.0 s behind then\n"
+                 "position: after 42, read up to about 2026-01-02T03:02:20+00:00; written 100.0 s ago, 5.0 s "
+                 "behind then\n"
                  "behind: at its tip, as its owner last reported\n"
                  "epoch: 5\n" OWNER_A LEADER);
   end();

@@ -1,5 +1,7 @@
 /* lease_words.c - states, ages and lags in words. */
 #include "cli/lease_words.h"
+#include <stdlib.h>
+
 #include "check.h"
 #include "leases_sample.h"
 
@@ -167,4 +169,17 @@ TEST(a_line_about_leases_moves_no_terminal) {
   CHECK(b.n == 1024 && !slp_buf_failed(&b));
   slp_buf_free(&b);
   slp_mem_drop(mem);
+}
+
+TEST(a_time_is_shown_to_people_as_a_time_and_to_programs_as_a_number) {
+  char out[200];
+  sloop_lease_t l = {.position = {.kind = SLOOP_AT_TIME, .at_ms = 1769861405123}};
+  setenv("TZ", "CET-1", 1);
+  slp_lease_position_text(&l, out);
+  CHECK_STR(out, "time 2026-01-31T13:10:05.123+01:00");
+  slp_position_text(&l.position, out);
+  CHECK_STR(out, "time:1769861405123");
+  l.position = (sloop_position_t){.kind = SLOOP_AFTER_SEQ, .seq = "42", .sub = UINT32_MAX};
+  slp_lease_position_text(&l, out);
+  CHECK_STR(out, "after 42");
 }
