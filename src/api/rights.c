@@ -67,6 +67,14 @@ static void settle(slp_rights *t, slp_right_verdict verdict, const char *why) {
   go_on(t);
 }
 
+/* Leaves the right of a call untried that is harmless only on a server that honours DryRun. */
+static void settle_harmful(slp_rights *t, const char *but) {
+  const slp_right_call *call = slp_right_call_of(t->rights[t->at].action);
+  char why[SLP_RIGHT_WHY];
+  snprintf(why, sizeof why, "without DryRun %s, and %s", call->harm, but);
+  settle(t, SLP_RIGHT_UNTRIED, why);
+}
+
 /* ---- the answer ---------------------------------------------------------------------------------------- */
 static int read_answer(slp_json_op *op, int begin, const char **why) {
   slp_rights *t = SLP_OWNER(op, slp_rights, op);
@@ -122,10 +130,7 @@ static void on_answer(slp_json_op *op) {
   } else if (t->call->action) {
     judge(t, &f);
   } else if (t->facts.dry_run == SLP_DRY_RUN_NOT_SEEN) {
-    settle(
-        t, SLP_RIGHT_UNTRIED,
-        "without DryRun it would end another reader's subscription, and whether this server honours DryRun "
-        "did not show: GetShardIterator with it failed");
+    settle_harmful(t, "whether this server honours DryRun did not show: GetShardIterator with it failed");
   } else {
     go_on(t);
   }
@@ -182,9 +187,7 @@ static void try_next(slp_rights *t) {
   else if (lacks)
     settle(t, SLP_RIGHT_UNTRIED, lacks);
   else if (call->needs_dry && t->facts.dry_run == SLP_DRY_RUN_IGNORED)
-    settle(
-        t, SLP_RIGHT_UNTRIED,
-        "without DryRun it would end another reader's subscription, and this server does not honour DryRun");
+    settle_harmful(t, "this server does not honour DryRun");
   else if (call->needs_dry && t->facts.dry_run == SLP_DRY_RUN_NOT_SEEN && !is_amazons_own(t->aws))
     send(t, &slp_right_dry_run_probe);
   else

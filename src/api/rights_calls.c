@@ -99,6 +99,17 @@ static const char *lacks_consumer(const slp_right *r, const slp_right_facts *f) 
                "registered first";
 }
 
+/* Writes the body of a call for one record without a payload. */
+static void put_a_record(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
+  put_stream(w, r, f);
+  slp_jw_array(w, "Records");
+  slp_jw_object(w, NULL);
+  slp_jw_base64(w, "Data", SLP_STR(""));
+  slp_jw_z(w, "PartitionKey", "dry-run");
+  slp_jw_object_end(w);
+  slp_jw_array_end(w);
+}
+
 /* ---- DynamoDB and its streams -------------------------------------------------------------------------- */
 static const char *table_of(const slp_right *r) {
   return is_arn(r->of) ? r->of : r->of + strlen("dynamodb:");
@@ -225,7 +236,9 @@ static const slp_right_call kinesis_calls[] = {
     {KINESIS("GetRecords"), .put = put_records, .lacks = lacks_iterator, .dry = 1},
     {KINESIS("DescribeStreamConsumer"), .put = put_consumer, .take = take_consumer,
      .lacks = lacks_stream_arn},
-    {KINESIS("SubscribeToShard"), .put = put_subscription, .lacks = lacks_consumer, .dry = 1, .needs_dry = 1},
+    {KINESIS("SubscribeToShard"), .put = put_subscription, .lacks = lacks_consumer, .dry = 1, .needs_dry = 1,
+     .harm = "it would end another reader's subscription"},
+    {KINESIS("PutRecords"), .put = put_a_record, .dry = 1, .needs_dry = 1, .harm = "it would put a record"},
     {KINESIS("ListStreamConsumers"), .put = put_consumers, .lacks = lacks_stream_arn},
     NEVER("kinesis:RegisterStreamConsumer", WRITES),
     NEVER("kinesis:DeregisterStreamConsumer", WRITES),

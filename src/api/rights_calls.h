@@ -47,6 +47,8 @@ typedef struct slp_right_call {
   const char *why_not;
   uint8_t dry;       /* 1: the call is sent with DryRun */
   uint8_t needs_dry; /* 1: the call is sent only if the server has shown that it honours DryRun */
+  /* what a call with needs_dry would do on a server that ignores DryRun, such as "it would put a record" */
+  const char *harm;
 } slp_right_call;
 
 /* Returns the call that tries a right; NULL: there is none. */

@@ -315,6 +315,14 @@ static int check_last(slp_args *a, char why[200]) {
 
 /* ---- -P ---- */
 
+/* Refuses -P to the stream of a table, which only writes to the table can fill. */
+static int check_writable(const slp_args *a, char why[200]) {
+  if (!a->stream || (strncmp(a->stream, "dynamodb:", 9) != 0 && !strstr(a->stream, ":dynamodb:"))) return 0;
+  snprintf(why, 200, "-P: \"%.60s\" is no stream of Kinesis; the changes of a table come from writes to it",
+           a->stream);
+  return SLP_EINVAL;
+}
+
 /* Checks the options of -P. Options of the file about how records are printed are dropped, because they are
  * meant for commands that print. */
 static int check_produce(slp_args *a, char why[200]) {
@@ -322,10 +330,8 @@ static int check_produce(slp_args *a, char why[200]) {
   for (size_t i = 0; i < SLP_COUNT(printing); i++)
     if (!on_command_line(a, printing[i])) forget(a, printing[i]);
   const char *keys = a->key_delimiter ? "-K" : a->key ? "-k" : NULL;
-  if (a->stream && (strncmp(a->stream, "dynamodb:", 9) == 0 || strstr(a->stream, ":dynamodb:")))
-    snprintf(why, 200, "-P: \"%.60s\" is no stream of Kinesis; the changes of a table come from writes to it",
-             a->stream);
-  else if ((a->json && (a->key || a->key_from)) || (a->key_from && keys))
+  if (check_writable(a, why)) return SLP_EINVAL;
+  if ((a->json && (a->key || a->key_from)) || (a->key_from && keys))
     snprintf(why, 200, "%s can't be combined with %s", a->key_from ? "--key-from" : "-k",
              a->json ? "-J" : keys);
   else if (a->speed_milli && !a->json)
@@ -439,7 +445,7 @@ static int check_iam(const slp_args *a, char why[200]) {
                                      : "-m");
     return SLP_EINVAL;
   }
-  return 0;
+  return a->iam_of == SLP_MODE_PRODUCE ? check_writable(a, why) : 0;
 }
 
 static int check_streams(const slp_args *a, char why[200]) {

@@ -27,6 +27,7 @@ static const char *const consumer[] = {"kinesis:DescribeStreamConsumer", "kinesi
 /* The rights for --consumers and --deregister. */
 static const char *const listed[] = {"kinesis:DescribeStreamSummary", "kinesis:ListStreamConsumers", NULL};
 static const char *const deregistered[] = {"kinesis:DeregisterStreamConsumer", NULL};
+static const char *const produced[] = {"kinesis:PutRecords", NULL}; /* the right for -P */
 static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
@@ -137,7 +138,9 @@ static void walk_stream(walk *w, size_t i) {
   const slp_args *a = w->a;
   const char *stream = a->streams[i];
   int pushes = !is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL;
-  if (a->iam_of) {
+  if (a->iam_of == SLP_MODE_PRODUCE) {
+    tell_stream(w, i, produced, "");
+  } else if (a->iam_of) {
     tell_stream(w, i, listed, "");
     if (a->iam_of == SLP_MODE_DEREGISTER) tell_stream(w, i, deregistered, "/consumer/*");
   } else if (pushes && a->opts.push_consumer && is_arn(a->opts.push_consumer)) {

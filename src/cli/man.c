@@ -434,7 +434,7 @@ static const char writing[] =
     "Empty lines and files are passed over, and the last line needs no newline, as with kcat.\n"
     "It is meant for sandboxes, tests, replays and small jobs: each record is one of the stream\\(aqs,\n"
     "no aggregates are made.\n"
-    "It needs the right kinesis:PutRecords.\n"
+    "It needs the right kinesis:PutRecords, as \\fB\\-\\-iam \\-P\\fR \\fISTREAM\\fR prints.\n"
     ".PP\n"
     "The key is what \\fB\\-K\\fR, \\fB\\-k\\fR or \\fB\\-\\-key\\-from\\fR say.\n"
     "Without them, and in a line without the text of \\fB\\-K\\fR when there is no \\fB\\-k\\fR, it is a\n"

@@ -232,7 +232,8 @@ const slp_option slp_options[] = {
     {O_BENCH, 0, "bench", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "read STREAM, discard it and report; without STREAM: a sandbox in its own process"},
     {O_IAM, 0, "iam", SLP_NO_VALUE, NULL, ALL, NULL,
-     "print the IAM policy that reading each STREAM needs; with -G, for its leases too"},
+     "print the IAM policy that reading each STREAM needs; with -G, for its leases too; with -P, the one "
+     "that putting records needs"},
     {O_TRY, 0, "try", SLP_NO_VALUE, NULL, SLP_MODE_IAM, NULL,
      "try these rights instead, by calls that change nothing, and print a line for each: allowed, denied, "
      "untried or unknown, and why. Exits with status 8 if one is denied"},

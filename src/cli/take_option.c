@@ -209,10 +209,14 @@ static int set_choice(slp_args *a, const slp_option *o, const char *value, char 
   return 0;
 }
 
-/* Handles --consumers and --deregister. After --iam they do not choose a mode: --iam prints the rights that
- * they need. */
-static int set_registry(slp_args *a, slp_mode mode, char why[200]) {
+/* Handles -P, --consumers and --deregister. With --iam they do not choose a mode: --iam prints the rights
+ * that they need. */
+static int set_mode_or_its_rights(slp_args *a, slp_mode mode, char why[200]) {
   if (a->mode != SLP_MODE_IAM) return set_mode(a, mode, why);
+  if (a->iam_of && a->iam_of != mode) {
+    snprintf(why, 200, "%s can't be combined with %s", slp_mode_shown(mode), slp_mode_shown(a->iam_of));
+    return SLP_EINVAL;
+  }
   a->iam_of = mode;
   return 0;
 }
@@ -273,7 +277,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_UTC: a->utc = 1; return 0;
     case O_NULL: a->show_null = 1; return 0;
     case O_UNBUFFERED: a->unbuffered = 1; return 0;
-    case O_PRODUCE: return set_mode(a, SLP_MODE_PRODUCE, why);
+    case O_PRODUCE: return set_mode_or_its_rights(a, SLP_MODE_PRODUCE, why);
     case O_LINES: a->lines = 1; return 0;
     case O_FIXED_KEY: return set_key(a, o, value, why);
     case O_KEY_FROM: a->key_from = value; return 0;
@@ -291,10 +295,10 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
       a->opts.retrieval = SLOOP_RETRIEVAL_PUSH;
       if (value_or_null) a->opts.push_consumer = value;
       return value_or_null && !*value ? slp_option_wrong(o, value, "the name of a consumer", why) : 0;
-    case O_CONSUMERS: return set_registry(a, SLP_MODE_CONSUMERS, why);
+    case O_CONSUMERS: return set_mode_or_its_rights(a, SLP_MODE_CONSUMERS, why);
     case O_DEREGISTER:
       a->deregister = value;
-      return *value ? set_registry(a, SLP_MODE_DEREGISTER, why)
+      return *value ? set_mode_or_its_rights(a, SLP_MODE_DEREGISTER, why)
                     : slp_option_wrong(o, value, "the name of a consumer", why);
     case O_KNOB: return set_knob(a, value, why);
     case O_CONFIG: return 0; /* slp_args_parse has read this file already */
@@ -304,7 +308,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_CONSUME: return 0;
     case O_LIST: return set_mode(a, SLP_MODE_LIST, why);
     case O_IAM:
-      if (a->mode & (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)) {
+      if (a->mode & (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER | SLP_MODE_PRODUCE)) {
         a->iam_of = a->mode;
         a->mode = 0;
       }

@@ -164,4 +164,19 @@ def its_options():
     equal(run(BIN, "--iam", "demo", env=environment()).code, 0)
 
 
+@test
+def putting_records_is_tried_without_a_record():
+    with Box(2) as box:
+        code, rights, err = tried(box, "-P", "demo")
+        equal((code, rights, err), (0, {"kinesis:PutRecords": ("allowed", None)}, ""))
+        deny(box, "PutRecords")
+        code, rights, _ = tried(box, "-P", "demo")
+        equal((code, rights), (8, {"kinesis:PutRecords": ("denied", DENIED)}))
+        deny(box, "GetShardIterator")  # whether the server knows DryRun can't be told
+        code, rights, _ = tried(box, "-P", "demo")
+        equal((code, rights["kinesis:PutRecords"][0]), (0, "untried"))
+        check("would put a record" in rights["kinesis:PutRecords"][1], rights)
+        equal(stats(box)["records_in"], 0)
+
+
 main(at_once=4)

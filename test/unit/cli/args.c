@@ -373,6 +373,15 @@ TEST(some_answer_at_once_whatever_else_is_there) {
   CHECK_INT(args.try_rights, 0);
 }
 
+TEST(rights_to_put_records) {
+  CHECK_PARSES("--iam", "-P", "orders");
+  CHECK(args.mode == SLP_MODE_IAM && args.iam_of == SLP_MODE_PRODUCE);
+  CHECK_PARSES("-P", "orders", "--iam");
+  CHECK(args.mode == SLP_MODE_IAM && args.iam_of == SLP_MODE_PRODUCE);
+  CHECK_REFUSED("is no stream of Kinesis", "--iam", "-P", "dynamodb:t");
+  CHECK_REFUSED("-P can't be combined with --consumers", "--iam", "--consumers", "-P", "orders");
+}
+
 TEST(rights_are_tried_beside_iam_only) {
   CHECK_PARSES("--iam", "--try", "-J", "-b", "http://x", "-m", "3", "s");
   CHECK_INT(args.mode, SLP_MODE_IAM);

@@ -81,6 +81,21 @@ TEST(registered_consumers) {
   free(args);
 }
 
+TEST(putting_records_needs_one_right) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_args *args = calloc(1, sizeof *args);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1 << 20);
+  args->streams[0] = "s";
+  args->streams_n = 1;
+  args->iam_of = SLP_MODE_PRODUCE;
+  CHECK_INT(slp_iam(&b, args), 0);
+  CHECK(strstr(slp_buf_z(&b), "\"Action\": [\"kinesis:PutRecords\"]") && !strstr(slp_buf_z(&b), "Get"));
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+  free(args);
+}
+
 TEST(leases_need_their_table) {
   CHECK_LEASES("dynamodb", NULL, "\"dynamodb:UpdateItem\"", "\"dynamodb:CreateTable\"", "\"dynamodb:Query\"",
                "\"arn:aws:dynamodb:r:*:table/sloop\"", "\"kinesis:GetRecords\"");
