@@ -445,7 +445,10 @@ static int check_iam(const slp_args *a, char why[200]) {
                                      : "-m");
     return SLP_EINVAL;
   }
-  return a->iam_of == SLP_MODE_PRODUCE ? check_writable(a, why) : 0;
+  if (a->iam_of == SLP_MODE_PRODUCE) return check_writable(a, why);
+  if (a->mode != SLP_MODE_IAM || !a->aggregate) return 0;
+  snprintf(why, 200, "--aggregate needs -P");
+  return SLP_EINVAL;
 }
 
 static int check_streams(const slp_args *a, char why[200]) {

@@ -101,12 +101,12 @@ typedef struct slp_args {
   uint8_t trace_protocol;
   const char *files[SLP_ARGS_FILES_MAX]; /* -P: the words behind STREAM */
   size_t files_n;
-  const char *key;          /* -P -k: the key of records; NULL: not given */
-  const char *key_from;     /* --key-from: the path as typed; NULL: not given */
-  const char *rejects;      /* --rejects: a path; NULL: not given */
-  uint64_t rate;            /* --rate: lines a second; 0: not given */
-  uint64_t speed_milli;     /* --speed, in thousandths; 0: not given */
-  uint8_t lines, unordered; /* -l, --unordered */
+  const char *key;                     /* -P -k: the key of records; NULL: not given */
+  const char *key_from;                /* --key-from: the path as typed; NULL: not given */
+  const char *rejects;                 /* --rejects: a path; NULL: not given */
+  uint64_t rate;                       /* --rate: lines a second; 0: not given */
+  uint64_t speed_milli;                /* --speed, in thousandths; 0: not given */
+  uint8_t lines, unordered, aggregate; /* -l, --unordered, --aggregate */
   slp_start to;      /* --to: the position that --reset writes; for a sequence number `to.shard` is empty */
   uint32_t watch_ms; /* period of --watch */
   uint8_t exports;   /* 1: --leases runs as a server of metrics, because --metrics is given too */

@@ -27,7 +27,10 @@ static const char *const consumer[] = {"kinesis:DescribeStreamConsumer", "kinesi
 /* The rights for --consumers and --deregister. */
 static const char *const listed[] = {"kinesis:DescribeStreamSummary", "kinesis:ListStreamConsumers", NULL};
 static const char *const deregistered[] = {"kinesis:DeregisterStreamConsumer", NULL};
-static const char *const produced[] = {"kinesis:PutRecords", NULL}; /* the right for -P */
+/* The rights for -P without and with --aggregate, which needs to know the shards. */
+static const char *const produced[] = {"kinesis:PutRecords", NULL};
+static const char *const aggregated[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
+                                         "kinesis:PutRecords", NULL};
 static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
@@ -139,7 +142,7 @@ static void walk_stream(walk *w, size_t i) {
   const char *stream = a->streams[i];
   int pushes = !is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL;
   if (a->iam_of == SLP_MODE_PRODUCE) {
-    tell_stream(w, i, produced, "");
+    tell_stream(w, i, a->aggregate ? aggregated : produced, "");
   } else if (a->iam_of) {
     tell_stream(w, i, listed, "");
     if (a->iam_of == SLP_MODE_DEREGISTER) tell_stream(w, i, deregistered, "/consumer/*");

@@ -175,6 +175,9 @@ const slp_option slp_options[] = {
      "write each line that was read and is not put to FILE, as it was"},
     {O_UNORDERED, 0, "unordered", SLP_NO_VALUE, NULL, SLP_MODE_PRODUCE, NULL,
      "records of one key may change places: faster where many have the same key, as with -k"},
+    {O_AGGREGATE, 0, "aggregate", SLP_NO_VALUE, NULL, SLP_MODE_PRODUCE | SLP_MODE_IAM, NULL,
+     "put what waits for one shard into aggregates of up to 50 KiB, as the Kinesis Producer Library does. "
+     "Readers have to take them apart"},
     {O_LOSS, 0, "fail-on-loss", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "When something fails",
      "exit with status 3 if records can no longer be read, after two seconds in which the losses of all "
      "shards are reported; a reported loss does not end the next start, which continues after it (with "

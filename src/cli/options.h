@@ -86,6 +86,7 @@ typedef enum {
   O_SPEED,
   O_REJECTS,
   O_UNORDERED,
+  O_AGGREGATE,
   O_LOSS,
   O_KEEP_GOING,
   O_CONTACT,

@@ -10,6 +10,11 @@
  *      may be in the stream twice;
  *   3. the call was refused: its records are put again in smaller calls, until the one to blame is alone;
  *   4. a failure that lasts, such as a stream that is gone: the command ends.
+ * With --aggregate also:
+ *   5. an aggregate was stored in a shard to which some of its records do not belong, because the stream was
+ *      resharded meanwhile: those records are put again (produce_aggregate.h). If the listing does not know
+ *      that shard yet, the outcome of the call waits for a new listing;
+ *   6. an aggregate was refused: its records are put again in smaller ones.
  * No record is dropped without a word: each line that was read is put, refused, left or not known. */
 #include "cli/produce.h"
 
@@ -25,10 +30,13 @@
 #include "cli/exit.h"
 #include "cli/format.h"
 #include "cli/people_lines.h"
+#include "cli/produce_aggregate.h"
 #include "cli/produce_call.h"
 #include "cli/produce_line.h"
+#include "cli/produce_listing.h"
 #include "cli/produce_queue.h"
 #include "cli/produce_rejects.h"
+#include "cli/produce_shards.h"
 #include "cli/split.h"
 #include "cli/trouble_lines.h"
 #include "host/host.h"
@@ -51,6 +59,8 @@
 /* The command ends when this many records were refused alone and none was ever put: then the records are not
  * to blame. */
 #define REFUSED_ALONE_MAX 20u
+/* After so many listings without the shard that an answer named, its records count as put. */
+#define LISTINGS_MAX 6u
 
 typedef struct produce {
   slp_app app;
@@ -60,7 +70,9 @@ typedef struct produce {
   slp_put_rules rules;
   slp_splitter splitter;
   slp_put_queue queue;
-  slp_put_call *calls; /* owned: CALLS of them; initialised while `ready` is set */
+  slp_put_call *calls;           /* owned: CALLS of them; initialised while `ready` is set */
+  slp_put_aggregates aggregates; /* --aggregate: how aggregates are made; unused without it */
+  slp_put_listing listing;
   slp_rejects rejects;
   slp_input *in;    /* owned; NULL: no input is being read */
   size_t input;     /* index of the input that is being read */
@@ -86,6 +98,7 @@ typedef struct produce {
   uint64_t answered, calls_n, put, put_bytes, again, read, refused_alone;
   uint64_t left, unknown; /* lines that were read and are not put; records of calls without an answer */
   uint64_t files_failed;
+  uint64_t aggregates_n, inside; /* how many aggregates were put, and records inside them */
 } produce;
 
 static void pump(produce *p);
@@ -113,7 +126,7 @@ static void fail(produce *p, const char *why) {
 
 static size_t calls_in_flight(const produce *p) {
   size_t n = 0;
-  for (size_t i = 0; p->calls && i < CALLS; i++) n += p->calls[i].sent;
+  for (size_t i = 0; p->calls && i < CALLS; i++) n += p->calls[i].sent || p->calls[i].unjudged;
   return n;
 }
 
@@ -347,8 +360,38 @@ static void refuse_record(produce *p, slp_put_record *r, const char *why) {
   slp_put_queue_done(&p->queue, r);
 }
 
-static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_class class) {
-  if (class == SLP_FINE) {
+static size_t count_records(const slp_put_record *first) {
+  size_t n = 0;
+  for (; first; first = first->more) n++;
+  return n;
+}
+
+/* Has a record put again that was stored in a shard where readers leave it out. */
+static void put_stray_again(produce *p, slp_put_record *r) {
+  p->again++;
+  if (++r->strays >= SLP_PUT_STRAYS_MAX) r->together = 1;
+  slp_put_listing_forget(&p->listing);
+  slp_put_queue_again(&p->queue, r, 0);
+}
+
+/* Has the records of an aggregate put again that was refused, in smaller ones. */
+static void split_aggregate(produce *p, slp_put_record *first) {
+  uint32_t half = (uint32_t)(count_records(first) / 2);
+  for (slp_put_record *r = first, *next; r; r = next) {
+    next = r->more;
+    r->together = (uint32_t)slp_min_u64(r->together, half);
+    p->again++;
+    slp_put_queue_again(&p->queue, r, 0);
+  }
+}
+
+/* `shard`: the one that has the aggregate of the record; NULL: the record is not in one, or its shard is not
+ * known. */
+static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_class class,
+                         const slp_put_shard *shard, uint64_t again_us) {
+  if (class == SLP_FINE && shard && slp_put_is_foreign(r, shard)) {
+    put_stray_again(p, r);
+  } else if (class == SLP_FINE) {
     p->put++;
     p->put_bytes += r->key.n + r->data.n;
     p->put_tick = p->app.ticks;
@@ -357,8 +400,27 @@ static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_cla
     refuse_record(p, r, c->why_refused);
   } else {
     p->again++;
-    slp_put_queue_again(&p->queue, r, again_at_us(p, r->tries++));
+    r->tries++;
+    slp_put_queue_again(&p->queue, r, again_us);
   }
+}
+
+static void take_entry(produce *p, slp_put_call *c, size_t i) {
+  slp_put_record *first = c->records[i];
+  slp_class class = c->outcomes[i];
+  int is_aggregate = first->more != NULL;
+  if (is_aggregate && class == SLP_REFUSED) {
+    split_aggregate(p, first);
+    return;
+  }
+  const slp_put_shard *shard = is_aggregate ? slp_put_shards_find(&p->aggregates.shards, c->shards[i]) : NULL;
+  uint64_t put_before = p->put, again_us = again_at_us(p, first->tries);
+  for (slp_put_record *r = first, *next; r; r = next) {
+    next = r->more;
+    take_outcome(p, c, r, class, shard, again_us);
+  }
+  p->aggregates_n += is_aggregate && class == SLP_FINE;
+  p->inside += is_aggregate ? p->put - put_before : 0;
 }
 
 static void take_outcomes(produce *p, slp_put_call *c) {
@@ -367,7 +429,7 @@ static void take_outcomes(produce *p, slp_put_call *c) {
   for (size_t i = 0; i < c->n; i++) {
     throttled += c->outcomes[i] == SLP_THROTTLE;
     lasts |= c->outcomes[i] != SLP_REFUSED && slp_class_lasts(c->outcomes[i]);
-    take_outcome(p, c, c->records[i], c->outcomes[i]);
+    take_entry(p, c, i);
   }
   pace_calls(p, throttled, c->n);
   snprintf(p->trouble, sizeof p->trouble, "%s", c->why);
@@ -378,9 +440,18 @@ static void take_outcomes(produce *p, slp_put_call *c) {
 /* Gives the records of a call back that failed as a whole. */
 static void put_all_again(produce *p, slp_put_call *c, uint32_t together) {
   for (size_t i = 0; i < c->n; i++) {
-    if (together) c->records[i]->together = (uint32_t)slp_min_u64(c->records[i]->together, together);
-    slp_put_queue_again(&p->queue, c->records[i], 0);
+    for (slp_put_record *r = c->records[i], *next; r; r = next) {
+      next = r->more;
+      if (together) r->together = (uint32_t)slp_min_u64(r->together, together);
+      slp_put_queue_again(&p->queue, r, 0);
+    }
   }
+}
+
+static size_t count_records_of_call(const slp_put_call *c) {
+  size_t n = 0;
+  for (size_t i = 0; i < c->n; i++) n += count_records(c->records[i]);
+  return n;
 }
 
 static void error_line(produce *p, const slp_fail *f, char *line, size_t n) {
@@ -410,10 +481,11 @@ static void call_failed(produce *p, slp_put_call *c) {
   error_line(p, f, line, sizeof line);
   /* A refusal may be about one record of several. If none was ever put, it may also be about all. */
   int refused = f->class == SLP_REFUSED && (f->http_status == 400 || f->http_status == 413);
-  if (refused && (c->n > 1 || p->put || ++p->refused_alone < REFUSED_ALONE_MAX)) {
+  size_t n = count_records_of_call(c);
+  if (refused && (n > 1 || p->put || ++p->refused_alone < REFUSED_ALONE_MAX)) {
     p->answered++;
-    if (c->n > 1)
-      put_all_again(p, c, (uint32_t)(c->n / 2));
+    if (n > 1)
+      put_all_again(p, c, (uint32_t)(n / 2));
     else
       refuse_record(p, c->records[0], f->message);
     return;
@@ -421,7 +493,7 @@ static void call_failed(produce *p, slp_put_call *c) {
   p->fails++;
   put_all_again(p, c, 0);
   if (!p->why[0] && passes(p, f)) {
-    p->again += c->n;
+    p->again += n;
     snprintf(p->trouble, sizeof p->trouble, "%s", line);
     p->pause_us = slp_after_us(slp_now_us(p->host),
                                slp_retry_wait_us(f->class, p->fails, slp_random(p->host), f->retry_after_us));
@@ -430,17 +502,80 @@ static void call_failed(produce *p, slp_put_call *c) {
   }
 }
 
+/* Returns 1 if an aggregate of the call is in a shard that the listing does not have. */
+static int names_unknown_shard(const produce *p, const slp_put_call *c) {
+  for (size_t i = 0; i < c->n; i++)
+    if (c->records[i]->more && c->outcomes[i] == SLP_FINE && c->shards[i].n &&
+        !slp_put_shards_find(&p->aggregates.shards, c->shards[i]))
+      return 1;
+  return 0;
+}
+
+/* Takes the outcomes of calls that have waited for the listing. Without the shard that an answer names, it is
+ * asked for again, up to LISTINGS_MAX times. */
+static void judge_calls(produce *p) {
+  int unknown = 0;
+  for (size_t i = 0; i < CALLS; i++) unknown |= p->calls[i].unjudged && names_unknown_shard(p, &p->calls[i]);
+  p->listing.fails = unknown ? p->listing.fails + 1 : 0;
+  if (unknown && p->listing.fails < LISTINGS_MAX) {
+    slp_put_listing_forget(&p->listing);
+    return;
+  }
+  if (unknown)
+    slp_say_if_room(
+        "records were put into a shard that the service does not list: readers of aggregates may leave "
+        "some of them out");
+  for (size_t i = 0; i < CALLS; i++) {
+    if (!p->calls[i].unjudged) continue;
+    p->calls[i].unjudged = 0;
+    take_outcomes(p, &p->calls[i]);
+  }
+}
+
+static void on_listing(slp_put_listing *l, const char *why) {
+  produce *p = l->user;
+  if (p->concluded) return;
+  if (why) {
+    fail(p, why);
+  } else if (l->state == SLP_PUT_LISTING_LISTED) {
+    p->answered++;
+    judge_calls(p);
+  }
+  pump(p);
+}
+
 static void on_call_done(slp_put_call *c) {
   produce *p = c->user;
   p->calls_n++;
   if (c->op.fail.class == SLP_FINE) {
     p->answered++;
     p->fails = 0;
-    take_outcomes(p, c);
+    if (names_unknown_shard(p, c)) {
+      c->unjudged = 1;
+      slp_put_listing_forget(&p->listing);
+    } else {
+      take_outcomes(p, c);
+    }
   } else {
     call_failed(p, c);
   }
   pump(p);
+}
+
+/* Returns 1 if a call may be sent now. Aggregates need a listing, and grow while a call is in flight. */
+static int may_send_call(const produce *p) {
+  size_t in_flight = calls_in_flight(p);
+  if (in_flight >= (p->fails ? 1 : p->calls_max)) return 0;
+  if (!p->app.args->aggregate) return 1;
+  return p->listing.state == SLP_PUT_LISTING_LISTED &&
+         (!in_flight || p->queue.bytes - p->queue.in_calls_bytes >= SLP_PUT_AGGREGATED_BYTES);
+}
+
+/* Takes records for the call. Returns 0 or SLP_ENOMEM. */
+static int fill_call(produce *p, slp_put_call *c) {
+  if (p->app.args->aggregate) return slp_put_aggregates_take(&p->aggregates, &p->queue, c->records, &c->n);
+  c->n = slp_put_queue_take(&p->queue, c->records);
+  return 0;
 }
 
 /* Sends calls while there are records for them. After a failed call only one is sent at a time. */
@@ -448,11 +583,11 @@ static void send_calls(produce *p) {
   if (p->why[0] || p->pause_us > slp_now_us(p->host)) return;
   for (size_t i = 0; i < CALLS; i++) {
     slp_put_call *c = &p->calls[i];
-    if (c->sent) continue;
-    if (calls_in_flight(p) >= (p->fails ? 1 : p->calls_max)) return;
-    c->n = slp_put_queue_take(&p->queue, c->records);
-    if (!c->n) return;
-    if (slp_put_call_send(c)) {
+    if (c->sent || c->unjudged) continue;
+    if (!may_send_call(p)) return;
+    int r = fill_call(p, c);
+    if (!r && !c->n) return;
+    if (r || slp_put_call_send(c)) {
       put_all_again(p, c, 0);
       fail(p, "no memory");
       return;
@@ -477,6 +612,8 @@ static void pump(produce *p) {
   uint64_t now_us = slp_now_refresh_us(p->host);
   if (p->held_us && p->held_us <= now_us && !is_full(p)) take_held(p);
   uint64_t next_us = slp_put_queue_wake(&p->queue, now_us);
+  if (p->app.args->aggregate && p->queue.records && !p->why[0])
+    next_us = slp_min_u64(next_us, slp_put_listing_ask(&p->listing));
   send_calls(p);
   set_timer(p, next_us);
   if (p->in && may_take_line(p)) slp_input_resume(p->in);
@@ -494,12 +631,15 @@ static void leave_record(produce *p, slp_put_record *r) {
 static void leave_records(produce *p) {
   for (size_t i = 0; i < CALLS; i++) {
     slp_put_call *c = &p->calls[i];
-    int was_sent = c->sent;
+    int was_sent = c->sent || c->unjudged;
     slp_put_call_cancel(c);
     for (size_t k = 0; was_sent && k < c->n; k++) {
-      leave_record(p, c->records[k]);
-      slp_put_queue_done(&p->queue, c->records[k]);
-      p->unknown++;
+      for (slp_put_record *r = c->records[k], *next; r; r = next) {
+        next = r->more;
+        leave_record(p, r);
+        slp_put_queue_done(&p->queue, r);
+        p->unknown++;
+      }
     }
     slp_put_call_free(c);
   }
@@ -520,6 +660,11 @@ static void tell_end(produce *p) {
   snprintf(line, sizeof line, "%llu record%s put, %llu bytes in %llu call%s", (unsigned long long)p->put,
            p->put == 1 ? "" : "s", (unsigned long long)p->put_bytes, (unsigned long long)p->calls_n,
            p->calls_n == 1 ? "" : "s");
+  if (p->inside) {
+    size_t at = strlen(line);
+    snprintf(line + at, sizeof line - at, "; %llu of them in %llu aggregate%s", (unsigned long long)p->inside,
+             (unsigned long long)p->aggregates_n, p->aggregates_n == 1 ? "" : "s");
+  }
   add_count(line, sizeof line, p->again, "put again");
   add_count(line, sizeof line, p->rejects.refused, "refused");
   if (p->rejects.refused) {
@@ -636,8 +781,14 @@ static void begin(produce *p) {
   p->host = aws->h;
   p->ready = 1;
   p->next_us = slp_now_refresh_us(p->host);
+  p->listing = (slp_put_listing){.host = p->host,
+                                 .consumer = &p->consumer,
+                                 .shards = &p->aggregates.shards,
+                                 .on_answer = on_listing,
+                                 .user = p};
   for (size_t i = 0; i < CALLS; i++) {
     slp_put_call_init(&p->calls[i], aws, a->stream);
+    p->calls[i].aggregates = a->aggregate ? &p->aggregates : NULL;
     p->calls[i].on_done = on_call_done;
     p->calls[i].user = p;
   }
@@ -698,8 +849,13 @@ int slp_produce_run(slp_mem *mem, const slp_args *args) {
   slp_rejects_open(&p.rejects, mem, NULL);
   slp_put_queue_init(&p.queue, mem);
   p.queue.unordered = args->unordered;
+  if (args->aggregate) p.queue.together = UINT32_MAX;
+  int no_memory = slp_put_aggregates_init(&p.aggregates, mem);
   slp_splitter_init(&p.splitter, mem, SLP_STR(""), 0);
-  if (read_rules(&p) == 0 && open_rejects(&p) == 0) {
+  if (no_memory) {
+    slp_say("no memory");
+    code = SLP_EXIT_FAILED;
+  } else if (read_rules(&p) == 0 && open_rejects(&p) == 0) {
     p.app.user = &p;
     p.app.on_interrupt = on_interrupt;
     p.app.on_overdue = on_overdue;
@@ -709,6 +865,7 @@ int slp_produce_run(slp_mem *mem, const slp_args *args) {
   }
   slp_rejects_close(&p.rejects);
   slp_put_queue_free(&p.queue);
+  slp_put_aggregates_free(&p.aggregates);
   slp_splitter_free(&p.splitter);
   slp_buf_free(&p.held);
   slp_buf_free(&p.scratch);

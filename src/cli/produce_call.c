@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clean.h"
 #include "base/fail.h"
+#include "cli/produce_aggregate.h"
 #include "cli/produce_queue.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
@@ -22,17 +23,25 @@
 /* How long a call may take: its body is up to 14 MB. */
 #define CALL_MS_MAX 30000u
 
-int slp_put_request(slp_buf *b, const char *stream, slp_put_record *const *records, size_t n) {
-  slp_jw w = slp_jw_begin(b);
-  slp_jw_z(&w, strncmp(stream, "arn:", 4) == 0 ? "StreamARN" : "StreamName", stream);
-  slp_jw_array(&w, "Records");
-  for (size_t i = 0; i < n; i++) {
-    slp_jw_object(&w, NULL);
-    slp_jw_base64(&w, "Data", records[i]->data);
-    slp_jw_str(&w, "PartitionKey", records[i]->key);
-    if (records[i]->hash_key.n) slp_jw_str(&w, "ExplicitHashKey", records[i]->hash_key);
-    slp_jw_object_end(&w);
+/* Writes an entry. An aggregate has the keys of its first record, which place it in the shard of them all. */
+static void put_entry(slp_jw *w, const slp_put_call *c, const slp_put_record *first) {
+  slp_str data = first->data;
+  if (first->more) {
+    data = slp_put_aggregates_pack(c->aggregates, first);
+    if (!data.p) slp_buf_fail(w->b, SLP_ENOMEM);
   }
+  slp_jw_object(w, NULL);
+  slp_jw_base64(w, "Data", data);
+  slp_jw_str(w, "PartitionKey", first->key);
+  if (first->hash_key.n) slp_jw_str(w, "ExplicitHashKey", first->hash_key);
+  slp_jw_object_end(w);
+}
+
+int slp_put_request(slp_buf *b, const slp_put_call *c) {
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_z(&w, strncmp(c->stream, "arn:", 4) == 0 ? "StreamARN" : "StreamName", c->stream);
+  slp_jw_array(&w, "Records");
+  for (size_t i = 0; i < c->n; i++) put_entry(&w, c, c->records[i]);
   slp_jw_array_end(&w);
   return slp_jw_object_end(&w);
 }
@@ -49,17 +58,19 @@ static void put_words(slp_put_call *c, slp_str code, slp_str message, char why[2
 }
 
 static int read_entry(slp_json *j, slp_put_call *c, size_t i) {
-  slp_str number = {NULL, 0}, code = {NULL, 0}, message = {NULL, 0};
+  slp_str number = {NULL, 0}, code = {NULL, 0}, message = {NULL, 0}, shard = {NULL, 0};
   int token;
   while ((token = slp_json_next(j)) == SLP_JSON_KEY) {
     slp_str *to = slp_str_is(j->text, "SequenceNumber") ? &number
                   : slp_str_is(j->text, "ErrorCode")    ? &code
                   : slp_str_is(j->text, "ErrorMessage") ? &message
+                  : slp_str_is(j->text, "ShardId")      ? &shard
                                                         : NULL;
     if (to ? slp_json_string(j, to) : slp_json_skip(j)) return SLP_EBADDATA;
   }
   if (token != SLP_JSON_OBJECT_END || i >= c->n || (!code.n && !number.n)) return SLP_EBADDATA;
   slp_remedy remedy;
+  c->shards[i] = shard;
   c->outcomes[i] = code.n ? slp_classify_name(code, 500, &remedy) : SLP_FINE;
   if (code.n && !c->why[0]) put_words(c, code, message, c->why);
   if (c->outcomes[i] == SLP_REFUSED && !c->why_refused[0]) put_words(c, code, message, c->why_refused);
@@ -118,7 +129,7 @@ void slp_put_call_init(slp_put_call *c, slp_aws *aws, const char *stream) {
 
 int slp_put_call_send(slp_put_call *c) {
   slp_buf_clear(&c->op.request);
-  if (slp_put_request(&c->op.request, c->stream, c->records, c->n)) return SLP_ENOMEM;
+  if (slp_put_request(&c->op.request, c)) return SLP_ENOMEM;
   c->sent = 1;
   slp_json_op_send(&c->op);
   return 0;

@@ -5,20 +5,11 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-struct slp_put_key {
-  slp_list link; /* in `ready`, `resting` or `busy` of the queue */
-  slp_list records;
-  uint64_t at_us; /* in `resting`: when its first record is put again */
-  uint8_t mapped; /* 1: it is in `keys` */
-  slp_str name;   /* points to text */
-  char text[];
-};
-
 static slp_put_record *record_of(slp_list *it) { return SLP_OWNER(it, slp_put_record, link); }
 static slp_put_key *key_of(slp_list *it) { return SLP_OWNER(it, slp_put_key, link); }
 
 void slp_put_queue_init(slp_put_queue *q, slp_mem *mem) {
-  *q = (slp_put_queue){.mem = mem};
+  *q = (slp_put_queue){.mem = mem, .together = SLP_PUT_BATCH_RECORDS};
   slp_map_init(&q->keys, mem);
   slp_list_init(&q->ready);
   slp_list_init(&q->resting);
@@ -75,11 +66,8 @@ int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n) {
     return SLP_ENOMEM;
   }
   char *end = r->text;
-  *r = (slp_put_record){.of = k,
-                        .number = n->number,
-                        .input = n->input,
-                        .delimited = n->delimited,
-                        .together = SLP_PUT_BATCH_RECORDS};
+  *r = (slp_put_record){
+      .of = k, .number = n->number, .input = n->input, .delimited = n->delimited, .together = q->together};
   r->raw = place(r, &end, (slp_str){NULL, 0}, n->raw);
   r->data = place(r, &end, n->raw, n->data);
   r->hash_key = place(r, &end, n->raw, n->hash_key);
@@ -93,6 +81,22 @@ int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n) {
   return 0;
 }
 
+slp_put_record *slp_put_queue_after(const slp_put_key *k, const slp_put_record *r) {
+  slp_list *it = r ? r->link.next : k->records.next;
+  return it == &k->records ? NULL : record_of(it);
+}
+
+void slp_put_queue_take_one(slp_put_queue *q, slp_put_key *k, slp_put_record *r) {
+  if (!k->in_calls++) {
+    slp_list_remove(&k->link);
+    slp_list_add_last(&q->busy, &k->link);
+    k->at_us = 0;
+  }
+  r->more = NULL;
+  q->in_calls++;
+  q->in_calls_bytes += r->bytes;
+}
+
 size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch) {
   size_t n = 0, bytes = 0, most = SLP_PUT_BATCH_RECORDS;
   for (slp_list *it; (it = slp_list_first(&q->ready));) {
@@ -100,34 +104,37 @@ size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch) {
     bytes += r->key.n + r->data.n;
     most = slp_min_u64(most, r->together);
     if (n && (n + 1 > most || bytes > SLP_PUT_BATCH_BYTES)) break;
-    slp_list_remove(it);
-    slp_list_add_last(&q->busy, it);
+    slp_put_queue_take_one(q, r->of, r);
     batch[n++] = r;
-    q->in_calls++;
     if (n == most) break;
   }
   return n;
 }
 
-void slp_put_queue_done(slp_put_queue *q, slp_put_record *r) {
-  slp_put_key *k = r->of;
+/* Takes the record out of its call. With the last one of its key, the key leaves `busy`. */
+static void leave_call(slp_put_queue *q, slp_put_key *k, size_t bytes) {
   q->in_calls--;
-  slp_list_remove(&r->link);
-  slp_put_record_free(q, r);
+  q->in_calls_bytes -= bytes;
+  if (--k->in_calls) return;
   if (slp_list_empty(&k->records)) {
     free_key(q, k);
     return;
   }
   slp_list_remove(&k->link);
-  slp_list_add_last(&q->ready, &k->link);
+  slp_list_add_last(k->at_us ? &q->resting : &q->ready, &k->link);
+}
+
+void slp_put_queue_done(slp_put_queue *q, slp_put_record *r) {
+  slp_put_key *k = r->of;
+  size_t bytes = r->bytes;
+  slp_list_remove(&r->link);
+  slp_put_record_free(q, r);
+  leave_call(q, k, bytes);
 }
 
 void slp_put_queue_again(slp_put_queue *q, slp_put_record *r, uint64_t at_us) {
-  slp_put_key *k = r->of;
-  q->in_calls--;
-  slp_list_remove(&k->link);
-  k->at_us = at_us;
-  slp_list_add_last(at_us ? &q->resting : &q->ready, &k->link);
+  r->of->at_us = slp_max_u64(r->of->at_us, at_us);
+  leave_call(q, r->of, r->bytes);
 }
 
 uint64_t slp_put_queue_wake(slp_put_queue *q, uint64_t now_us) {

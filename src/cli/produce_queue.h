@@ -1,8 +1,9 @@
 /* produce_queue.h - records that are read and not yet put, and which of them may go into the next call.
  *
- * PutRecords does not keep the order of its records (API reference), and refuses single ones of a call. So a
- * call has at most one record of a key, and a key has at most one record in calls. The others of that key
- * wait. Records of different keys have no order among them. */
+ * PutRecords does not keep the order of its entries (API reference), and refuses single ones of a call. So
+ * the records of a key that are in calls are all in one entry of one call, and the others of that key wait.
+ * An entry is one record, or with --aggregate (produce_aggregate.h) an aggregate of several records. Records
+ * of different keys have no order among them. */
 #ifndef SLP_CLI_PRODUCE_QUEUE_H
 #define SLP_CLI_PRODUCE_QUEUE_H
 
@@ -18,7 +19,17 @@
  * refused, and would have the whole call refused, so it is put alone. */
 #define SLP_PUT_ALONE_BYTES (1024u * 1024)
 
-typedef struct slp_put_key slp_put_key;
+typedef struct slp_put_key {
+  slp_list link; /* in `ready`, `resting` or `busy` of the queue */
+  slp_list records;
+  uint64_t at_us;    /* when its first record may be put again; 0: at once */
+  uint32_t in_calls; /* how many of its records are in a call: the first ones of `records` */
+  uint8_t mapped;    /* 1: it is in `keys` of the queue */
+  uint8_t has_hash;  /* 1: `hash` is computed */
+  uint8_t hash[16];  /* the hash key that the service computes of `name`: its MD5 */
+  slp_str name;      /* points to text */
+  char text[];
+} slp_put_key;
 
 typedef struct slp_put_record {
   slp_list link; /* in the records of its key */
@@ -26,9 +37,11 @@ typedef struct slp_put_record {
   uint64_t number; /* of the line, from 1 on */
   size_t input;    /* index of the file; for error lines */
   uint32_t tries;  /* how often the service has not taken it */
-  /* How many records a call with this one may have. It shrinks when a whole call is refused, until the record
-   * that is to blame is alone. */
+  /* How many records a call with this one may have, those inside aggregates counted one by one. It shrinks
+   * when a whole call is refused, until the record that is to blame is alone. */
   uint32_t together;
+  uint32_t strays;             /* how often it was put into a shard to which its key does not belong */
+  struct slp_put_record *more; /* in a call: the next record of the same aggregate; NULL: the last one */
   slp_str key, data, hash_key; /* hash_key.n 0: none */
   slp_str raw;                 /* the line as it was, without its delimiter */
   uint8_t delimited;           /* 1: a delimiter stood behind the line */
@@ -42,7 +55,10 @@ typedef struct slp_put_queue {
   slp_list ready;   /* keys whose first record may be put now */
   slp_list resting; /* keys whose first record is put again later */
   slp_list busy;    /* keys with a record in a call */
-  size_t records, bytes, in_calls;
+  size_t records, bytes;
+  size_t in_calls, in_calls_bytes; /* of `records` and `bytes`, those that are in calls */
+  /* how many records a call may have; records are born with it as `together` */
+  uint32_t together;
   uint8_t unordered; /* 1: records of a key have no order */
 } slp_put_queue;
 
@@ -61,6 +77,10 @@ int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n);
 /* Takes records for one call, at most SLP_PUT_BATCH_RECORDS. They stay in the queue, and each is given back
  * by one of the two functions below. Returns how many there are. */
 size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch);
+/* Takes the first record of the key that is in no call. */
+void slp_put_queue_take_one(slp_put_queue *q, slp_put_key *k, slp_put_record *r);
+/* Returns the record of the key that is to be put after r; the first one, if r is NULL. NULL: there is none. */
+slp_put_record *slp_put_queue_after(const slp_put_key *k, const slp_put_record *r);
 /* The record is put, or will never be: frees it. The next record of its key may be put then. */
 void slp_put_queue_done(slp_put_queue *q, slp_put_record *r);
 /* The record is to be put again at `at_us`, before the others of its key. 0: as soon as possible. */

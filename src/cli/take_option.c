@@ -287,6 +287,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
       a->rejects = value;
       return *value ? 0 : slp_option_wrong(o, value, "the name of a file", why);
     case O_UNORDERED: a->unordered = 1; return 0;
+    case O_AGGREGATE: a->aggregate = 1; return 0;
     case O_LOSS: a->fail_on_loss = 1; return 0;
     case O_KEEP_GOING: a->keep_going = 1; return 0;
     case O_ENDPOINT: a->opts.endpoint = value; return 0;

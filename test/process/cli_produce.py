@@ -14,54 +14,11 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from box import BIN, NO_LIMITS, SANITIZED, Box
+from box import BIN, SANITIZED, Box
 from command import check, end, environment, equal, main, test, wait_until
+from producing import by_key, count, feed, free_box, keyed, produce, records
 
 MIB = 1 << 20
-
-
-def produce(box, *args, given=b"", limit=60, env=None, stream="demo"):
-    """(exit status, the lines on standard error). Nothing may be on standard output."""
-    got = subprocess.run([BIN, "-P", stream, *args], input=given, capture_output=True, timeout=limit, check=False,
-                         env=environment({**box.env, **(env or {})}))
-    equal(got.stdout, b"", "standard output is for records")
-    return got.returncode, got.stderr.decode().splitlines()
-
-
-def records(kinesis, stream="demo"):
-    """Every record of the stream, by sequence number: (key, data, shard). Numbers grow from a parent to its children."""
-    found = {}
-    for shard in kinesis.list_shards(StreamName=stream)["Shards"]:
-        at = kinesis.get_shard_iterator(StreamName=stream, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON")
-        at, empty = at["ShardIterator"], 0
-        while at and empty < 2:
-            try:
-                page = kinesis.get_records(ShardIterator=at, Limit=10000)
-            except kinesis.exceptions.ProvisionedThroughputExceededException:
-                time.sleep(0.2)  # five calls a second
-                continue
-            for record in page["Records"]:
-                found[int(record["SequenceNumber"])] = (record["PartitionKey"], record["Data"], shard["ShardId"])
-            empty = 0 if page["Records"] else empty + 1
-            at = page.get("NextShardIterator")
-    return [found[number] for number in sorted(found)]
-
-
-def by_key(got):
-    lists = {}
-    for key, data, *_ in got:
-        lists.setdefault(key, []).append(data)
-    return lists
-
-
-def count(lines, what):
-    """A number of the last line, such as that before "records put"."""
-    found = re.search(rf"(\d+) {what}", lines[-1])
-    return int(found[1]) if found else 0
-
-
-def free_box(shards=4, *options):
-    return Box(shards, *NO_LIMITS, "-X", "sandbox.reads_per_second=0", "-X", "sandbox.change_ms=0", *options)
 
 
 @test
@@ -182,16 +139,6 @@ def records_are_paced():
         equal(by_key(records(box.boto3("kinesis")))["k"], [b"%d" % i for i in range(5)])
 
 
-def keyed(n, keys, seed=3):
-    """Lines KEY:NUMBER, and the lists that must come out."""
-    rand, lists, lines = random.Random(seed), {}, []
-    for i in range(n):
-        key = f"key{rand.randrange(keys)}"
-        lists.setdefault(key, []).append(b"%d" % i)
-        lines.append(f"{key}:{i}\n")
-    return "".join(lines).encode(), lists
-
-
 @test
 def throttling_keeps_order_and_loses_nothing():
     """A shard takes 100 records a second: most of a call are refused one by one. Others fail as a whole, or are refused as
@@ -271,14 +218,6 @@ def ends_and_keeps_all(box, kinesis, lines, what, *args, env=None):
             kept = file.read().splitlines()
         got = before if before is not None else [key.encode() + b":" + data for key, data, _ in records(kinesis)]
         return code, err, got, kept
-
-
-def feed(p, lines):
-    try:
-        p.stdin.write(lines)
-        p.stdin.flush()
-    except BrokenPipeError:
-        pass
 
 
 def end_but_stdin(p):

@@ -176,6 +176,9 @@ def putting_records_is_tried_without_a_record():
         code, rights, _ = tried(box, "-P", "demo")
         equal((code, rights["kinesis:PutRecords"][0]), (0, "untried"))
         check("would put a record" in rights["kinesis:PutRecords"][1], rights)
+        deny(box)
+        code, rights, _ = tried(box, "-P", "--aggregate", "demo")
+        equal((code, rights), (0, {f"kinesis:{a}": ("allowed", None) for a in ("DescribeStreamSummary", "ListShards", "PutRecords")}))
         equal(stats(box)["records_in"], 0)
 
 

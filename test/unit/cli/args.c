@@ -373,6 +373,14 @@ TEST(some_answer_at_once_whatever_else_is_there) {
   CHECK_INT(args.try_rights, 0);
 }
 
+TEST(aggregates_are_for_what_is_put) {
+  CHECK_PARSES("-P", "--aggregate", "orders");
+  CHECK_INT(args.aggregate, 1);
+  CHECK_PARSES("--iam", "-P", "--aggregate", "orders");
+  CHECK_REFUSED("--aggregate needs -P", "--iam", "--aggregate", "orders");
+  CHECK_REFUSED("--aggregate can't be combined with", "--aggregate", "orders");
+}
+
 TEST(rights_to_put_records) {
   CHECK_PARSES("--iam", "-P", "orders");
   CHECK(args.mode == SLP_MODE_IAM && args.iam_of == SLP_MODE_PRODUCE);

@@ -91,6 +91,10 @@ TEST(putting_records_needs_one_right) {
   args->iam_of = SLP_MODE_PRODUCE;
   CHECK_INT(slp_iam(&b, args), 0);
   CHECK(strstr(slp_buf_z(&b), "\"Action\": [\"kinesis:PutRecords\"]") && !strstr(slp_buf_z(&b), "Get"));
+  slp_buf_clear(&b);
+  args->aggregate = 1; /* aggregates are made by the shards that there are */
+  CHECK_INT(slp_iam(&b, args), 0);
+  CHECK(strstr(slp_buf_z(&b), "\"kinesis:ListShards\", \"kinesis:PutRecords\"]"));
   slp_buf_free(&b);
   slp_mem_drop(mem);
   free(args);

@@ -22,16 +22,18 @@ static int answer(const char *text, size_t n) {
 
 TEST(a_request) {
   slp_put_record one = {.key = SLP_STR("k\"\xc3\xbc"), .data = SLP_STR("\xff"), .hash_key = SLP_STR("7")},
-                 two = {.key = SLP_STR("l"), .data = SLP_STR("")}, *records[] = {&one, &two};
+                 two = {.key = SLP_STR("l"), .data = SLP_STR("")};
+  slp_put_call c = {.stream = "orders", .records = {&one, &two}, .n = 2};
   slp_buf b;
   mem = slp_mem_new(NULL, NULL);
   slp_buf_init(&b, mem, 1 << 20);
-  CHECK_INT(slp_put_request(&b, "orders", records, 2), 0);
+  CHECK_INT(slp_put_request(&b, &c), 0);
   CHECK_STR(slp_buf_z(&b),
             "{\"StreamName\":\"orders\",\"Records\":[{\"Data\":\"/w==\",\"PartitionKey\":"
             "\"k\\\"\xc3\xbc\",\"ExplicitHashKey\":\"7\"},{\"Data\":\"\",\"PartitionKey\":\"l\"}]}");
   slp_buf_clear(&b);
-  CHECK_INT(slp_put_request(&b, "arn:aws:kinesis:x", records + 1, 1), 0);
+  c = (slp_put_call){.stream = "arn:aws:kinesis:x", .records = {&two}, .n = 1};
+  CHECK_INT(slp_put_request(&b, &c), 0);
   CHECK_STR(slp_buf_z(&b),
             "{\"StreamARN\":\"arn:aws:kinesis:x\",\"Records\":[{\"Data\":\"\",\"PartitionKey\":\"l\"}]}");
   slp_buf_free(&b);
@@ -41,7 +43,7 @@ TEST(a_request) {
 TEST(answers) {
   CHECK_INT(answer("{\"FailedRecordCount\":0,\"Records\":[{\"SequenceNumber\":\"1\",\"ShardId\":\"s\"}]}", 1),
             0);
-  CHECK(call.outcomes[0] == SLP_FINE && !call.why[0]);
+  CHECK(call.outcomes[0] == SLP_FINE && !call.why[0] && call.shards[0].n == 1);
   /* kinesis-mock writes what is absent as null */
   CHECK_INT(
       answer("{\"Records\":[{\"SequenceNumber\":\"1\",\"ErrorCode\":null,\"ErrorMessage\":null},"

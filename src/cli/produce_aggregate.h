@@ -1,0 +1,47 @@
+/* produce_aggregate.h - --aggregate: puts the records that wait for one shard into aggregates.
+ *
+ * Readers of aggregates leave a record out whose key does not belong to the shard that they read (the KCL
+ * does). So an aggregate has records of one shard only, and when it was stored in another one, because the
+ * stream was resharded meanwhile, the records that do not belong there are put again. Readers that leave none
+ * out see those twice. */
+#ifndef SLP_CLI_PRODUCE_AGGREGATE_H
+#define SLP_CLI_PRODUCE_AGGREGATE_H
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/produce_queue.h"
+#include "cli/produce_shards.h"
+#include "codec/digest.h"
+
+/* The most bytes of an aggregate: the default of the Kinesis Producer Library. A larger record goes by
+ * itself. */
+#define SLP_PUT_AGGREGATE_BYTES 51200u
+/* The most records of an aggregate: no more than our own reader expands (codec/kpl.h). */
+#define SLP_PUT_AGGREGATE_RECORDS 100000u
+/* A call is not made while another one is in flight and fewer bytes than these wait: then they become larger
+ * aggregates. */
+#define SLP_PUT_AGGREGATED_BYTES (1024u * 1024)
+/* After so many times in a wrong shard a record is put alone: such a service does not place records by the
+ * ranges that it lists. */
+#define SLP_PUT_STRAYS_MAX 3u
+
+typedef struct slp_put_aggregates {
+  slp_put_shards shards;
+  slp_digest *digest; /* owned */
+  slp_buf scratch;    /* one aggregate, while it is written */
+  uint64_t call;      /* counts the calls that were filled */
+} slp_put_aggregates;
+
+/* Returns 0 or SLP_ENOMEM. slp_put_aggregates_free() is needed in both cases. */
+int slp_put_aggregates_init(slp_put_aggregates *a, slp_mem *mem);
+void slp_put_aggregates_free(slp_put_aggregates *a);
+/* Does what slp_put_queue_take() does, for calls with aggregates: batch[i] is the first record of an entry,
+ * and the others follow it by `more`. *ret_n is the number of entries. Returns 0 or SLP_ENOMEM; records that
+ * were taken before the error are in the batch. */
+int slp_put_aggregates_take(slp_put_aggregates *a, slp_put_queue *q, slp_put_record **batch, size_t *ret_n);
+/* Writes the records of an entry as one aggregate. Returns it, valid until the next one; p NULL: no memory. */
+slp_str slp_put_aggregates_pack(slp_put_aggregates *a, const slp_put_record *first);
+/* Returns 1 if readers of the shard leave the record out, when it comes inside an aggregate. */
+int slp_put_is_foreign(const slp_put_record *r, const slp_put_shard *shard);
+
+#endif

@@ -1,0 +1,41 @@
+/* produce_shards.h - which shard a hash key belongs to, as the stream's last listing says. The aggregates of
+ * -P are made by it, and what became of them is judged by it. */
+#ifndef SLP_CLI_PRODUCE_SHARDS_H
+#define SLP_CLI_PRODUCE_SHARDS_H
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "codec/kpl.h"
+
+#include <sloop.h>
+
+typedef struct slp_put_shard {
+  slp_str id;
+  slp_hash_range range;
+  /* The aggregate of this shard in the call that is being filled: its index. Valid if `call` is the number of
+   * that call (produce_aggregate.c). */
+  size_t entry;
+  uint64_t call;
+} slp_put_shard;
+
+typedef struct slp_put_shards {
+  slp_mem *mem;
+  slp_put_shard *all; /* owned, with their ids; all shards that the listing has */
+  size_t n;
+  char *ids;
+  slp_put_shard **open; /* owned; the shards that take records, sorted by the beginning of their ranges */
+  size_t open_n;
+  slp_map by_id;
+} slp_put_shards;
+
+void slp_put_shards_init(slp_put_shards *s, slp_mem *mem);
+void slp_put_shards_free(slp_put_shards *s);
+/* Replaces all shards by those of a listing. Shards without a range are left out. Returns 0, or SLP_ENOMEM;
+ * then there are no shards. */
+int slp_put_shards_take(slp_put_shards *s, const sloop_shard_t *const *shards, size_t n);
+/* Returns the open shard that has the hash key; NULL: the listing has none. */
+slp_put_shard *slp_put_shards_at(const slp_put_shards *s, const uint8_t hash[16]);
+/* Returns the shard with that id, open or closed; NULL: the listing does not have it. */
+const slp_put_shard *slp_put_shards_find(const slp_put_shards *s, slp_str id);
+
+#endif
