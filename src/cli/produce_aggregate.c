@@ -8,6 +8,7 @@
 #include "cli/produce_queue.h"
 #include "cli/produce_shards.h"
 #include "codec/digest.h"
+#include "codec/kpl.h"
 #include "codec/kpl_pack.h"
 #include "codec/md5_many.h"
 
@@ -176,7 +177,7 @@ int slp_put_aggregates_take(slp_put_aggregates *a, slp_put_queue *q, slp_put_rec
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
-/* Returns 1 if the record's text is that of the record before it, so that both have one entry in the table. */
+/* Returns 1 if the record's text is that of the record before it: both then share an entry of the table. */
 static int is_same(const slp_put_record *before, slp_str text_before, slp_str text) {
   return before && (text_before.p == text.p || slp_str_eq(text_before, text)) && text_before.n == text.n;
 }

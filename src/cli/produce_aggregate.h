@@ -39,7 +39,8 @@ void slp_put_aggregates_free(slp_put_aggregates *a);
  * and the others follow it by `more`. *ret_n is the number of entries. Returns 0 or SLP_ENOMEM; records that
  * were taken before the error are in the batch. */
 int slp_put_aggregates_take(slp_put_aggregates *a, slp_put_queue *q, slp_put_record **batch, size_t *ret_n);
-/* Writes the records of an entry as one aggregate. Returns it, valid until the next one; p NULL: no memory. */
+/* Writes the records of an entry as one aggregate. Returns it, valid until the next call of this function; p
+ * NULL: no memory. */
 slp_str slp_put_aggregates_pack(slp_put_aggregates *a, const slp_put_record *first);
 /* Returns 1 if readers of the shard leave the record out, when it comes inside an aggregate. */
 int slp_put_is_foreign(const slp_put_record *r, const slp_put_shard *shard);

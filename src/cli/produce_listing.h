@@ -8,7 +8,6 @@
 
 #include "cli/consumer_run.h"
 #include "cli/produce_shards.h"
-#include "cli/trouble_lines.h"
 #include "host/host.h"
 
 typedef enum slp_put_listing_state {
@@ -32,7 +31,8 @@ typedef struct slp_put_listing {
 /* Asks for a listing if one is due. Returns when to call this function again; UINT64_MAX: on_answer will be
  * called, or the shards are listed. */
 uint64_t slp_put_listing_ask(slp_put_listing *l);
-/* Says that the listing is out of date. It is asked for again: at once, or if `fails` is not 0, after a pause. */
+/* Says that the listing is out of date. It is asked for again at once, or after a pause if `fails` is not
+ * 0. */
 void slp_put_listing_forget(slp_put_listing *l);
 
 #endif

@@ -79,7 +79,8 @@ int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n);
 size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch);
 /* Takes the first record of the key that is in no call. */
 void slp_put_queue_take_one(slp_put_queue *q, slp_put_key *k, slp_put_record *r);
-/* Returns the record of the key that is to be put after r; the first one, if r is NULL. NULL: there is none. */
+/* Returns the record of the key that is to be put after r, or the first one if r is NULL. NULL: there is
+ * none. */
 slp_put_record *slp_put_queue_after(const slp_put_key *k, const slp_put_record *r);
 /* The record is put, or will never be: frees it. The next record of its key may be put then. */
 void slp_put_queue_done(slp_put_queue *q, slp_put_record *r);

@@ -8,8 +8,8 @@
 #define MD5_N 16u
 /* The most bytes of a varint of 32 bits. */
 #define VARINT_MAX 5u
-/* Tags of fields: the field's number, shifted, and the wire type in the low three bits (2: bytes, 0: a number).
- * The numbers are those of the schema in kpl_message.h. */
+/* Tags of fields: the field's number, shifted, and the wire type in the low three bits. Wire type 2: bytes,
+ * 0: a number. The numbers of the fields are those of the schema in kpl_message.h. */
 enum { TAG_KEY = 1 << 3 | 2, TAG_HASH = 2 << 3 | 2, TAG_RECORD = 3 << 3 | 2 };
 enum { TAG_KEY_INDEX = 1 << 3, TAG_HASH_INDEX = 2 << 3, TAG_DATA = 3 << 3 | 2 };
 

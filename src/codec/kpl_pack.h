@@ -1,5 +1,5 @@
-/* kpl_pack.h - writes aggregates of the Kinesis Producer Library into a slp_buf. What an aggregate consists of
- * is told in kpl.h and kpl_message.h.
+/* kpl_pack.h - writes aggregates of the Kinesis Producer Library into a slp_buf. kpl.h and kpl_message.h tell
+ * what an aggregate consists of.
  *
  * The caller writes the entries of the table of keys first, then those of the table of explicit hash keys,
  * then the records, as protobuf's own writers do. Errors stay in the buffer. */
