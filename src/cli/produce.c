@@ -1,8 +1,9 @@
 /* produce.c - reads lines, puts them in calls of PutRecords, and tells at the end what became of them.
  *
  * Memory is bounded: no line is read while records of QUEUE_BYTES or QUEUE_RECORDS wait, so a slow stream
- * slows the writer of standard input down. A call is made with what waits, so that a single line is put at
- * once, and batches grow by themselves where lines come faster than calls are answered.
+ * slows the writer of standard input down. A call is made with what waits if no other one is in flight, so
+ * that a single line is put at once. Otherwise it waits until it is full or all others are answered, so that
+ * calls grow by themselves where lines come faster than calls are answered.
  *
  * What happens to a record that a call did not put:
  *   1. throttled, or a failure of one record: it is put again later, before the others of its key;
@@ -155,7 +156,7 @@ typedef struct found { /* a line of an input */
 } found;
 
 static void refuse(produce *p, slp_put_refusal why, const found *f) {
-  slp_rejects_add(&p->rejects, f->text, f->delimited ? p->splitter.delimiter : SLP_STR(""));
+  slp_rejects_add(&p->rejects, f->text, p->splitter.delimiter, f->delimited);
   slp_rejects_count(&p->rejects, why, input_name(p, f->input), f->number, "");
 }
 
@@ -230,7 +231,7 @@ static void take_found(produce *p, int kind) {
   if (kind < 0) {
     fail(p, "no memory");
   } else if (kind == SLP_SPLIT_LONG_PART) {
-    slp_rejects_add(&p->rejects, s->text, SLP_STR(""));
+    slp_rejects_add(&p->rejects, s->text, SLP_STR(""), 1);
   } else if (kind == SLP_SPLIT_LONG_END) {
     p->read++;
     refuse(p, SLP_PUT_TOO_LARGE, &f);
@@ -318,7 +319,8 @@ static void leave_bytes(produce *p, slp_str piece) {
   for (int kind; (kind = piece.n ? slp_splitter_next(s, &piece) : slp_splitter_end(s)) >= 0;) {
     if (kind == SLP_SPLIT_MORE && !piece.n && !s->held.n && !s->is_long) return;
     if (kind == SLP_SPLIT_MORE) continue;
-    slp_rejects_add(&p->rejects, s->text, s->delimited ? s->delimiter : SLP_STR(""));
+    slp_rejects_add(&p->rejects, s->text, kind == SLP_SPLIT_LONG_PART ? SLP_STR("") : s->delimiter,
+                    kind == SLP_SPLIT_LONG_PART || s->delimited);
     if (kind != SLP_SPLIT_LONG_PART && s->text.n) p->left++;
     if (!piece.n && !s->delimited && kind != SLP_SPLIT_LONG_PART) return;
   }
@@ -327,8 +329,7 @@ static void leave_bytes(produce *p, slp_str piece) {
 /* Stops reading. Counts what was read and is no record yet. */
 static void abandon_input(produce *p) {
   if (p->held_us) {
-    slp_rejects_add(&p->rejects, slp_buf_str(&p->held),
-                    p->held_delimited ? p->splitter.delimiter : SLP_STR(""));
+    slp_rejects_add(&p->rejects, slp_buf_str(&p->held), p->splitter.delimiter, p->held_delimited);
     p->left++;
     p->held_us = 0;
   }
@@ -355,7 +356,7 @@ static void pace_calls(produce *p, size_t throttled, size_t of) {
 
 /* Gives a record up that the service refuses. */
 static void refuse_record(produce *p, slp_put_record *r, const char *why) {
-  slp_rejects_add(&p->rejects, r->raw, r->delimited ? p->splitter.delimiter : SLP_STR(""));
+  slp_rejects_add(&p->rejects, r->raw, p->splitter.delimiter, r->delimited);
   slp_rejects_count(&p->rejects, SLP_PUT_BY_SERVICE, input_name(p, r->input), r->number, why);
   slp_put_queue_done(&p->queue, r);
 }
@@ -562,13 +563,18 @@ static void on_call_done(slp_put_call *c) {
   pump(p);
 }
 
-/* Returns 1 if a call may be sent now. Aggregates need a listing, and grow while a call is in flight. */
+/* Returns 1 if a call with what waits would be full. */
+static int would_fill_call(const produce *p) {
+  const slp_put_queue *q = &p->queue;
+  if (p->app.args->aggregate) return q->bytes - q->in_calls_bytes >= SLP_PUT_AGGREGATED_BYTES;
+  return q->ready_keys >= SLP_PUT_BATCH_RECORDS || q->ready_bytes >= SLP_PUT_BATCH_BYTES;
+}
+
 static int may_send_call(const produce *p) {
   size_t in_flight = calls_in_flight(p);
   if (in_flight >= (p->fails ? 1 : p->calls_max)) return 0;
-  if (!p->app.args->aggregate) return 1;
-  return p->listing.state == SLP_PUT_LISTING_LISTED &&
-         (!in_flight || p->queue.bytes - p->queue.in_calls_bytes >= SLP_PUT_AGGREGATED_BYTES);
+  if (p->app.args->aggregate && p->listing.state != SLP_PUT_LISTING_LISTED) return 0;
+  return !in_flight || would_fill_call(p);
 }
 
 /* Takes records for the call. Returns 0 or SLP_ENOMEM. */
@@ -624,7 +630,7 @@ static void on_timer(slp_timer *timer) { pump(SLP_OWNER(timer, produce, timer));
 
 /* ---- the report -------------------------------------------------------------------------------------- */
 static void leave_record(produce *p, slp_put_record *r) {
-  slp_rejects_add(&p->rejects, r->raw, r->delimited ? p->splitter.delimiter : SLP_STR(""));
+  slp_rejects_add(&p->rejects, r->raw, p->splitter.delimiter, r->delimited);
 }
 
 /* Ends the calls and accounts for every record that is not put. */

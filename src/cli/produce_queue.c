@@ -16,6 +16,21 @@ void slp_put_queue_init(slp_put_queue *q, slp_mem *mem) {
   slp_list_init(&q->busy);
 }
 
+static size_t put_bytes(const slp_put_record *r) { return r->key.n + r->data.n; }
+
+static void make_ready(slp_put_queue *q, slp_put_key *k) {
+  slp_list_add_last(&q->ready, &k->link);
+  q->ready_keys++;
+  q->ready_bytes += put_bytes(record_of(slp_list_first(&k->records)));
+}
+
+/* Takes a key out of `ready`. Its first record must be the one with which it came there. */
+static void leave_ready(slp_put_queue *q, slp_put_key *k) {
+  slp_list_remove(&k->link);
+  q->ready_keys--;
+  q->ready_bytes -= put_bytes(record_of(slp_list_first(&k->records)));
+}
+
 static void free_key(slp_put_queue *q, slp_put_key *k) {
   slp_list_remove(&k->link);
   if (k->mapped) slp_map_remove(&q->keys, k->name);
@@ -73,9 +88,10 @@ int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n) {
   r->hash_key = place(r, &end, n->raw, n->hash_key);
   r->key = k->name;
   r->bytes = bytes + sizeof *k + n->key.n;
-  if (r->key.n + r->data.n > SLP_PUT_ALONE_BYTES) r->together = 1;
-  if (slp_list_empty(&k->records)) slp_list_add_last(&q->ready, &k->link);
+  if (put_bytes(r) > SLP_PUT_ALONE_BYTES) r->together = 1;
+  int is_first = slp_list_empty(&k->records);
   slp_list_add_last(&k->records, &r->link);
+  if (is_first) make_ready(q, k);
   q->records++;
   q->bytes += r->bytes;
   return 0;
@@ -88,7 +104,7 @@ slp_put_record *slp_put_queue_after(const slp_put_key *k, const slp_put_record *
 
 void slp_put_queue_take_one(slp_put_queue *q, slp_put_key *k, slp_put_record *r) {
   if (!k->in_calls++) {
-    slp_list_remove(&k->link);
+    leave_ready(q, k);
     slp_list_add_last(&q->busy, &k->link);
     k->at_us = 0;
   }
@@ -101,7 +117,7 @@ size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch) {
   size_t n = 0, bytes = 0, most = SLP_PUT_BATCH_RECORDS;
   for (slp_list *it; (it = slp_list_first(&q->ready));) {
     slp_put_record *r = record_of(slp_list_first(&key_of(it)->records));
-    bytes += r->key.n + r->data.n;
+    bytes += put_bytes(r);
     most = slp_min_u64(most, r->together);
     if (n && (n + 1 > most || bytes > SLP_PUT_BATCH_BYTES)) break;
     slp_put_queue_take_one(q, r->of, r);
@@ -121,7 +137,10 @@ static void leave_call(slp_put_queue *q, slp_put_key *k, size_t bytes) {
     return;
   }
   slp_list_remove(&k->link);
-  slp_list_add_last(k->at_us ? &q->resting : &q->ready, &k->link);
+  if (k->at_us)
+    slp_list_add_last(&q->resting, &k->link);
+  else
+    make_ready(q, k);
 }
 
 void slp_put_queue_done(slp_put_queue *q, slp_put_record *r) {
@@ -147,7 +166,7 @@ uint64_t slp_put_queue_wake(slp_put_queue *q, uint64_t now_us) {
       continue;
     }
     slp_list_remove(it);
-    slp_list_add_last(&q->ready, it);
+    make_ready(q, k);
   }
   return next_us;
 }
@@ -157,10 +176,14 @@ slp_put_record *slp_put_queue_pop(slp_put_queue *q) {
   if (!it) it = slp_list_first(&q->resting);
   if (!it) return NULL;
   slp_put_key *k = key_of(it);
+  if (!slp_list_empty(&q->ready)) leave_ready(q, k);
   slp_put_record *r = record_of(slp_list_pop(&k->records));
   /* The record's key is a text of `k`, which may be freed here. */
   r->key = (slp_str){NULL, 0};
-  if (slp_list_empty(&k->records)) free_key(q, k);
+  if (slp_list_empty(&k->records))
+    free_key(q, k);
+  else if (!slp_list_linked(&k->link))
+    make_ready(q, k);
   return r;
 }
 

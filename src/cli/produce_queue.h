@@ -56,6 +56,7 @@ typedef struct slp_put_queue {
   slp_list resting; /* keys whose first record is put again later */
   slp_list busy;    /* keys with a record in a call */
   size_t records, bytes;
+  size_t ready_keys, ready_bytes;  /* how many keys are in `ready`, and the bytes of their first records */
   size_t in_calls, in_calls_bytes; /* of `records` and `bytes`, those that are in calls */
   /* how many records a call may have; records are born with it as `together` */
   uint32_t together;

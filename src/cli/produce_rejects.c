@@ -29,10 +29,12 @@ void slp_rejects_flush(slp_rejects *r) {
   slp_buf_clear(&r->text);
 }
 
-void slp_rejects_add(slp_rejects *r, slp_str text, slp_str delimiter) {
-  if (r->fd < 0) return;
+void slp_rejects_add(slp_rejects *r, slp_str text, slp_str delimiter, int delimited) {
+  if (r->fd < 0 || (!text.n && !delimited)) return;
+  if (r->owed.n) slp_buf_add_str(&r->text, r->owed);
+  r->owed = delimited ? SLP_STR("") : delimiter;
   slp_buf_add_str(&r->text, text);
-  slp_buf_add_str(&r->text, delimiter);
+  if (delimited) slp_buf_add_str(&r->text, delimiter);
   if (r->text.n >= FLUSH_BYTES || slp_buf_failed(&r->text)) slp_rejects_flush(r);
 }
 

@@ -11,6 +11,8 @@
 
 typedef struct slp_rejects {
   slp_buf text; /* not written yet */
+  /* borrowed: to be written before the next line, because the last one had no delimiter; n 0: nothing */
+  slp_str owed;
   const char *path;
   int fd;    /* -1: no --rejects */
   int error; /* the first failure of a write, or 0 */
@@ -21,8 +23,9 @@ typedef struct slp_rejects {
 
 /* Creates the file, or empties it, if `path` is not NULL. Returns 0, or -errno. */
 int slp_rejects_open(slp_rejects *r, slp_mem *mem, const char *path);
-/* Writes a line, or a part of one, as it was. */
-void slp_rejects_add(slp_rejects *r, slp_str text, slp_str delimiter);
+/* Writes a line, or a part of one, as it was. delimited 0: the delimiter, which is borrowed, did not stand
+ * behind it, and is written only if another line follows. */
+void slp_rejects_add(slp_rejects *r, slp_str text, slp_str delimiter, int delimited);
 /* Counts a line that was refused, and tells it. `input` is the name of the file, `more` the service's words,
  * or "". */
 void slp_rejects_count(slp_rejects *r, slp_put_refusal why, const char *input, uint64_t number,
