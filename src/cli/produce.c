@@ -137,8 +137,14 @@ static void conclude_if_done(produce *p) {
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------- */
+/* Returns 1 if no more lines are to be read now: there is no room for them, or enough for two calls waits, so
+ * that more would only push records out of the CPU's caches. */
 static int is_full(const produce *p) {
-  return p->queue.bytes >= QUEUE_BYTES || p->queue.records >= QUEUE_RECORDS;
+  const slp_put_queue *q = &p->queue;
+  if (q->bytes >= QUEUE_BYTES || q->records >= QUEUE_RECORDS) return 1;
+  if (p->app.args->aggregate)
+    return q->bytes - q->in_calls_bytes >= 2 * SLP_PUT_AGGREGATED_BYTES && q->ready_keys;
+  return q->ready_keys >= 2 * SLP_PUT_BATCH_RECORDS || q->ready_bytes >= 2 * SLP_PUT_BATCH_BYTES;
 }
 
 static int may_take_line(const produce *p) {
@@ -415,7 +421,7 @@ static void take_entry(produce *p, slp_put_call *c, size_t i) {
     return;
   }
   const slp_put_shard *shard = is_aggregate ? slp_put_shards_find(&p->aggregates.shards, c->shards[i]) : NULL;
-  uint64_t put_before = p->put, again_us = again_at_us(p, first->tries);
+  uint64_t put_before = p->put, again_us = class == SLP_FINE ? 0 : again_at_us(p, first->tries);
   for (slp_put_record *r = first, *next; r; r = next) {
     next = r->more;
     take_outcome(p, c, r, class, shard, again_us);
