@@ -1,8 +1,8 @@
 /* produce_queue.c - a list of records for each key, and lists of keys by what may happen to them. */
 #include "cli/produce_queue.h"
 
+#include "base/hash.h"
 #include "base/list.h"
-#include "base/map.h"
 #include "base/mem.h"
 
 static slp_put_record *record_of(slp_list *it) { return SLP_OWNER(it, slp_put_record, link); }
@@ -10,7 +10,6 @@ static slp_put_key *key_of(slp_list *it) { return SLP_OWNER(it, slp_put_key, lin
 
 void slp_put_queue_init(slp_put_queue *q, slp_mem *mem) {
   *q = (slp_put_queue){.mem = mem, .together = SLP_PUT_BATCH_RECORDS};
-  slp_map_init(&q->keys, mem);
   slp_list_init(&q->ready);
   slp_list_init(&q->resting);
   slp_list_init(&q->busy);
@@ -33,7 +32,11 @@ static void leave_ready(slp_put_queue *q, slp_put_key *k) {
 
 static void free_key(slp_put_queue *q, slp_put_key *k) {
   slp_list_remove(&k->link);
-  if (k->mapped) slp_map_remove(&q->keys, k->name);
+  if (k->mapped) {
+    slp_put_key **at = &q->buckets[k->bucket];
+    while (*at != k) at = &(*at)->next;
+    *at = k->next;
+  }
   slp_free(q->mem, k);
 }
 
@@ -46,26 +49,33 @@ void slp_put_record_free(slp_put_queue *q, slp_put_record *r) {
 /* Returns the key of that name, which is made if there is none. The key of a record without an order is
  * never shared. NULL: no memory. */
 static slp_put_key *key_for(slp_put_queue *q, slp_str name, int shared) {
-  slp_put_key *k = shared ? slp_map_get(&q->keys, name) : NULL;
-  if (k) return k;
-  k = slp_alloc(q->mem, sizeof *k + name.n);
+  uint32_t bucket = 0;
+  if (shared) {
+    if (!q->buckets) q->buckets = slp_zalloc_n(q->mem, SLP_PUT_BUCKETS, sizeof(slp_put_key *));
+    if (!q->buckets) return NULL;
+    bucket = (uint32_t)(slp_hash(&q->mem->hash_key, name) & (SLP_PUT_BUCKETS - 1));
+    for (slp_put_key *k = q->buckets[bucket]; k; k = k->next)
+      if (slp_str_eq(k->name, name)) return k;
+  }
+  slp_put_key *k = slp_alloc(q->mem, sizeof *k + name.n);
   if (!k) return NULL;
-  *k = (slp_put_key){.name = {k->text, name.n}};
+  *k = (slp_put_key){.name = {k->text, name.n}, .bucket = bucket, .mapped = (uint8_t)shared};
   memcpy(k->text, name.p, name.n);
   slp_list_init(&k->records);
-  if (shared && slp_map_put(&q->keys, k->name, k)) {
-    slp_free(q->mem, k);
-    return NULL;
-  }
-  k->mapped = (uint8_t)shared;
+  if (!shared) return k;
+  k->next = q->buckets[bucket];
+  q->buckets[bucket] = k;
   return k;
+}
+
+static int is_inside(slp_str raw, slp_str part) {
+  return (uintptr_t)part.p >= (uintptr_t)raw.p && (uintptr_t)part.p + part.n <= (uintptr_t)raw.p + raw.n;
 }
 
 /* Copies `part` behind *end. A text inside `raw` is found in the copy of `raw`, and not copied again. */
 static slp_str place(slp_put_record *r, char **end, slp_str raw, slp_str part) {
   if (!part.n) return (slp_str){*end, 0};
-  if ((uintptr_t)part.p >= (uintptr_t)raw.p && (uintptr_t)part.p + part.n <= (uintptr_t)raw.p + raw.n)
-    return (slp_str){r->raw.p + (part.p - raw.p), part.n};
+  if (is_inside(raw, part)) return (slp_str){r->raw.p + (part.p - raw.p), part.n};
   slp_str copy = {*end, part.n};
   memcpy(*end, part.p, part.n);
   *end += part.n;
@@ -73,7 +83,8 @@ static slp_str place(slp_put_record *r, char **end, slp_str raw, slp_str part) {
 }
 
 int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n) {
-  size_t bytes = sizeof(slp_put_record) + n->raw.n + n->data.n + n->hash_key.n;
+  size_t bytes = sizeof(slp_put_record) + n->raw.n + (is_inside(n->raw, n->data) ? 0 : n->data.n) +
+                 (is_inside(n->raw, n->hash_key) ? 0 : n->hash_key.n);
   slp_put_record *r = slp_alloc(q->mem, bytes);
   slp_put_key *k = r ? key_for(q, n->key, !n->random && !q->unordered) : NULL;
   if (!k) {
@@ -199,5 +210,6 @@ void slp_put_queue_free(slp_put_queue *q) {
   free_keys(q, &q->ready);
   free_keys(q, &q->resting);
   free_keys(q, &q->busy);
-  slp_map_free(&q->keys);
+  slp_free(q->mem, q->buckets);
+  q->buckets = NULL;
 }

@@ -8,7 +8,6 @@
 #define SLP_CLI_PRODUCE_QUEUE_H
 
 #include "base/list.h"
-#include "base/map.h"
 #include "base/mem.h"
 
 #define SLP_PUT_BATCH_RECORDS 500u /* the most records of a call (API reference, PutRecords) */
@@ -19,15 +18,19 @@
  * refused, and would have the whole call refused, so it is put alone. */
 #define SLP_PUT_ALONE_BYTES (1024u * 1024)
 
+#define SLP_PUT_BUCKETS 8192u /* a power of two; up to 20,000 records wait */
+
 typedef struct slp_put_key {
   slp_list link; /* in `ready`, `resting` or `busy` of the queue */
   slp_list records;
-  uint64_t at_us;    /* when its first record may be put again; 0: at once */
-  uint32_t in_calls; /* how many of its records are in a call: the first ones of `records` */
-  uint8_t mapped;    /* 1: it is in `keys` of the queue */
-  uint8_t has_hash;  /* 1: `hash` is computed */
-  uint8_t hash[16];  /* the hash key that the service computes of `name`: its MD5 */
-  slp_str name;      /* points to text */
+  uint64_t at_us;           /* when its first record may be put again; 0: at once */
+  uint32_t in_calls;        /* how many of its records are in a call: the first ones of `records` */
+  struct slp_put_key *next; /* in `buckets` of the queue */
+  uint32_t bucket;
+  uint8_t mapped;   /* 1: it is in `buckets` of the queue */
+  uint8_t has_hash; /* 1: `hash` is computed */
+  uint8_t hash[16]; /* the hash key that the service computes of `name`: its MD5 */
+  slp_str name;     /* points to text */
   char text[];
 } slp_put_key;
 
@@ -51,7 +54,9 @@ typedef struct slp_put_record {
 
 typedef struct slp_put_queue {
   slp_mem *mem;
-  slp_map keys;     /* every key with records, except random ones */
+  /* Owned, NULL until the first key: a hash table of the keys with records, except random ones. Each of
+   * SLP_PUT_BUCKETS is a list of keys. */
+  slp_put_key **buckets;
   slp_list ready;   /* keys whose first record may be put now */
   slp_list resting; /* keys whose first record is put again later */
   slp_list busy;    /* keys with a record in a call */
