@@ -12,8 +12,8 @@
  *   3. the call was refused: its records are put again in smaller calls, until the one to blame is alone;
  *   4. a failure that lasts, such as a stream that is gone: the command ends.
  * With --aggregate also:
- *   5. an aggregate was stored in a shard to which some of its records do not belong, because the stream was
- *      resharded meanwhile: those records are put again (produce_aggregate.h). If the listing does not know
+ *   5. an aggregate was stored in a shard to which not all of its records belong, because the stream was
+ *      resharded meanwhile: all its records are put again (produce_aggregate.h). If the listing does not know
  *      that shard yet, the outcome of the call waits for a new listing;
  *   6. an aggregate was refused: its records are put again in smaller ones.
  * No record is dropped without a word: each line that was read is put, refused, left or not known. */
@@ -373,7 +373,7 @@ static size_t count_records(const slp_put_record *first) {
   return n;
 }
 
-/* Has a record put again that was stored in a shard where readers leave it out. */
+/* Has a record put again that was stored in an aggregate which readers leave out. */
 static void put_stray_again(produce *p, slp_put_record *r) {
   p->again++;
   if (++r->strays >= SLP_PUT_STRAYS_MAX) r->together = 1;
@@ -392,11 +392,10 @@ static void split_aggregate(produce *p, slp_put_record *first) {
   }
 }
 
-/* `shard`: the one that has the aggregate of the record; NULL: the record is not in one, or its shard is not
- * known. */
-static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_class class,
-                         const slp_put_shard *shard, uint64_t again_us) {
-  if (class == SLP_FINE && shard && slp_put_is_foreign(r, shard)) {
+/* is_left_out 1: the record is in an aggregate that readers of its shard leave out. */
+static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_class class, int is_left_out,
+                         uint64_t again_us) {
+  if (class == SLP_FINE && is_left_out) {
     put_stray_again(p, r);
   } else if (class == SLP_FINE) {
     p->put++;
@@ -421,10 +420,11 @@ static void take_entry(produce *p, slp_put_call *c, size_t i) {
     return;
   }
   const slp_put_shard *shard = is_aggregate ? slp_put_shards_find(&p->aggregates.shards, c->shards[i]) : NULL;
+  int is_left_out = shard && !slp_put_all_belong(first, shard);
   uint64_t put_before = p->put, again_us = class == SLP_FINE ? 0 : again_at_us(p, first->tries);
   for (slp_put_record *r = first, *next; r; r = next) {
     next = r->more;
-    take_outcome(p, c, r, class, shard, again_us);
+    take_outcome(p, c, r, class, is_left_out, again_us);
   }
   p->aggregates_n += is_aggregate && class == SLP_FINE;
   p->inside += is_aggregate ? p->put - put_before : 0;

@@ -59,10 +59,13 @@ static void hash_of(const slp_put_record *r, uint8_t ret[16]) {
   if (!r->hash_key.n || slp_parse_u128(r->hash_key, ret)) memcpy(ret, r->of->hash, 16);
 }
 
-int slp_put_is_foreign(const slp_put_record *r, const slp_put_shard *shard) {
+int slp_put_all_belong(const slp_put_record *first, const slp_put_shard *shard) {
   uint8_t hash[16];
-  hash_of(r, hash);
-  return !slp_hash_range_has(&shard->range, hash);
+  for (const slp_put_record *r = first; r; r = r->more) {
+    hash_of(r, hash);
+    if (!slp_hash_range_has(&shard->range, hash)) return 0;
+  }
+  return 1;
 }
 
 /* ---- filling a call ---------------------------------------------------------------------------------- */

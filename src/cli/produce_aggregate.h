@@ -1,9 +1,9 @@
 /* produce_aggregate.h - --aggregate: puts the records that wait for one shard into aggregates.
  *
- * Readers of aggregates leave a record out whose key does not belong to the shard that they read (the KCL
- * does). So an aggregate has records of one shard only, and when it was stored in another one, because the
- * stream was resharded meanwhile, the records that do not belong there are put again. Readers that leave none
- * out see those twice. */
+ * The Kinesis Client Library (3.5.1 and before) leaves out a whole aggregate if one of its records has a key
+ * that does not belong to the shard. So an aggregate has records of one shard only. When it was stored in
+ * another one, because the stream was resharded meanwhile, and not all of its records belong there, all of
+ * them are put again. Readers that leave none out see those twice. */
 #ifndef SLP_CLI_PRODUCE_AGGREGATE_H
 #define SLP_CLI_PRODUCE_AGGREGATE_H
 
@@ -42,7 +42,7 @@ int slp_put_aggregates_take(slp_put_aggregates *a, slp_put_queue *q, slp_put_rec
 /* Writes the records of an entry as one aggregate. Returns it, valid until the next call of this function; p
  * NULL: no memory. */
 slp_str slp_put_aggregates_pack(slp_put_aggregates *a, const slp_put_record *first);
-/* Returns 1 if readers of the shard leave the record out, when it comes inside an aggregate. */
-int slp_put_is_foreign(const slp_put_record *r, const slp_put_shard *shard);
+/* Returns 1 if the keys of all records of an entry belong to the shard. */
+int slp_put_all_belong(const slp_put_record *first, const slp_put_shard *shard);
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the peers by their ordinary clients, every version fixed, into .cache/interop/ of this checkout:
 #   sh test/guest/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware gosdk jssdk motorway bloop multilang credsgo
-#   credsjs credsboto; without names all
+#   credsjs credsboto deagggo deaggjs deaggkcl (which needs kcl3); without names all
 # Maven for KCL and its MultiLangDaemon, Go modules for kinsumer and vmware-go-kcl-v2, PyPI for motorway, bloop and
 # amazon_kclpy, npm for aws-kcl and the SDK for JavaScript. Nothing is asked of the network when nothing has changed. A peer whose tool is not here is
 # named on a line "missing PEER: why" and makes the exit code 77 when nothing else failed.
@@ -74,6 +74,18 @@ javascript() { # javascript NAME
   echo "$from" >"$cache/$1/.made-from"
 }
 
+# By the jars of kcl3.
+deaggkcl() {
+  from=$(made_from "$peers/deaggkcl/Deagg.java" "$peers/kcl3/pom.xml")
+  fresh deaggkcl "$from" && return 0
+  [ -e "$cache/kcl3/jars" ] && command -v javac >/dev/null || { missing deaggkcl "no kcl3 or no JDK"; return 0; }
+  rm -rf "${cache:?}/deaggkcl"
+  mkdir -p "$cache/deaggkcl"
+  javac -nowarn -cp "$cache/kcl3/jars/*" -d "$cache/deaggkcl" "$peers/deaggkcl/Deagg.java" >"$cache/deaggkcl.log" 2>&1 ||
+    { failed deaggkcl; return 0; }
+  echo "$from" >"$cache/deaggkcl/.made-from"
+}
+
 # The daemon, and what its users' processors are made with.
 multilang() {
   here=$peers/multilang
@@ -96,13 +108,14 @@ multilang() {
   echo "$from" >"$cache/multilang/.made-from"
 }
 
-[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk jssdk motorway bloop multilang credsgo credsjs credsboto
+[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk jssdk motorway bloop multilang credsgo credsjs credsboto deagggo deaggjs deaggkcl
 for peer; do
   case $peer in
     kcl2 | kcl3) kcl "$peer" ;;
-    kinsumer | vmware | gosdk | credsgo) go_module "$peer" ;;
-    jssdk | credsjs) javascript "$peer" ;;
+    kinsumer | vmware | gosdk | credsgo | deagggo) go_module "$peer" ;;
+    jssdk | credsjs | deaggjs) javascript "$peer" ;;
     credsboto) python credsboto "$peers/credsboto/requirements.txt" ;;
+    deaggkcl) deaggkcl ;;
     multilang) multilang ;;
     motorway) python motorway "$peers/motorway/requirements.txt" ;;
     bloop) python bloop "$root/test/process/servers/requirements-bloop.txt" ;;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Real programs of other systems beside ours, in the sandbox: sh test/guest/run.sh [--minutes N] [--keep FOLDER] [KIND...]
 #
-# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push sdk multilang upgrade creds,
-# or all. Without one: the short form of kcl-3,
+# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push sdk multilang upgrade creds
+# deaggregate, or all. Without one: the short form of kcl-3,
 # kinsumer, bloop and multilang, about eight minutes. --minutes N is the full form of the stories: whole rounds until N
 # minutes have passed; that of multilang is in the options of peer_multilang.py, which --multilang 'WORDS' hands on. What a
 # KIND needs is installed by its ordinary client (install.sh); one whose tool is not here is skipped with the reason.
@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
       multilang=$2
       shift
       ;;
-    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push sdk multilang upgrade creds' ;;
+    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push sdk multilang upgrade creds deaggregate' ;;
     *) kinds="$kinds $1" ;;
   esac
   shift
@@ -48,6 +48,7 @@ for kind in $kinds; do
     push) program='gosdk vmware kcl2 kcl3' ;;
     sdk) program='jssdk kcl2 kcl3' ;;
     creds) program='credsgo credsjs credsboto' ;;
+    deaggregate) program='kcl3 deagggo deaggjs deaggkcl' ;;
     *) program=$kind ;;
   esac
   # shellcheck disable=SC2086 # a list of words
@@ -58,6 +59,8 @@ for kind in $kinds; do
     run "$here/peer_migrate_kcl.py"
   elif [ "$kind" = creds ]; then
     run "$here/peer_creds.py"
+  elif [ "$kind" = deaggregate ]; then
+    run "$here/peer_deaggregate.py"
   elif [ "$kind" = push ]; then
     run "$here/peer_push.py"
   elif [ "$kind" = sdk ]; then

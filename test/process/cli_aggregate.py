@@ -1,5 +1,5 @@
-"""-P --aggregate against the sandbox: what the published Python package takes apart, and what is left when records are left
-out that do not belong to the shard of their aggregate, as the Kinesis Client Library does; order of a key, throttling, a split
+"""-P --aggregate against the sandbox: what the published Python package takes apart, and what is left when aggregates are left
+out that have a record of another shard, as the Kinesis Client Library does; order of a key, throttling, a split
 and a merge, refused aggregates, lost answers, streams for which there are no aggregates. SLOOP_BIN names the program."""
 
 import base64
@@ -47,17 +47,17 @@ def ranges(kinesis, stream):
 
 
 def kept_by_kcl(kinesis, stream="demo"):
-    """([(key, data)] in their order, how many were left out, how many records the stream has)."""
-    of, kept, foreign = ranges(kinesis, stream), [], 0
+    """([(key, data)] in their order, how many were left out, how many records the stream has). The library leaves an aggregate
+    out as a whole when one of its records does not belong to the shard."""
+    of, kept, left_out = ranges(kinesis, stream), [], 0
     raw = records(kinesis, stream)
     for row in raw:
-        low, high = of[row[2]]
-        for key, data, place in taken_apart(row):
-            if row[1].startswith(MAGIC) and not low <= place <= high:
-                foreign += 1
-            else:
-                kept.append((key, data))
-    return kept, foreign, len(raw)
+        (low, high), rows = of[row[2]], taken_apart(row)
+        if row[1].startswith(MAGIC) and not all(low <= place <= high for *_, place in rows):
+            left_out += len(rows)
+        else:
+            kept += [(key, data) for key, data, _ in rows]
+    return kept, left_out, len(raw)
 
 
 @test

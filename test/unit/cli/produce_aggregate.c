@@ -83,9 +83,8 @@ TEST(records_of_one_shard_are_together) {
     check_packed(batch[i]);
     CHECK_INT(slp_md5(a.digest, batch[i]->key, hash), 0);
     const slp_put_shard *shard = slp_put_shards_at(&a.shards, hash);
-    for (const slp_put_record *r = batch[i]; r; r = r->more)
-      CHECK(!slp_put_is_foreign(r, shard) &&
-            slp_put_is_foreign(r, shard == a.shards.open[0] ? a.shards.open[1] : a.shards.open[0]));
+    const slp_put_shard *other = a.shards.open[shard == a.shards.open[0]];
+    CHECK(slp_put_all_belong(batch[i], shard) && !slp_put_all_belong(batch[i], other));
   }
   CHECK_INT(take(), 0);
   for (int i = 0; i < 2; i++)
