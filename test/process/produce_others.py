@@ -1,11 +1,17 @@
 """-P against servers of other people, judged by boto3: what is put, its keys, the order of a key, through a split."""
 
+import base64
 import subprocess
 import threading
 
 import harness
 import servers
 from harness import Tests, expect, new_stream, read_all, wait_until
+
+try:
+    from aws_kinesis_agg.deaggregator import deaggregate_records
+except ImportError:
+    deaggregate_records = None
 
 N, KEYS = 600, 40
 
@@ -43,6 +49,22 @@ def whole(server, kinesis):
     expect(code == 0 and "2 records put" in err, err)
     found = {data for _, data in read_all(kinesis, stream).values()}
     expect({b"\xff\x00binary", b"\xc3\xbc"} <= found, "bytes differ")
+
+
+def aggregated(server, kinesis):
+    expect(deaggregate_records, "aws-kinesis-agg is not installed here (sh test/install.sh test)")
+    stream = new_stream(kinesis, 3)
+    given, lists = lines_of(10 * N)
+    code, err = produce(server, stream, "-K", ":", "--aggregate", given=given)
+    expect(code == 0 and f"{10 * N} records put" in err, err)
+    raw, found = sorted(read_all(kinesis, stream).items(), key=lambda item: item[0][1]), {}
+    for _, (key, data) in raw:
+        for row in deaggregate_records([{"kinesis": {"kinesisSchemaVersion": "1.0", "sequenceNumber": "1", "partitionKey": key,
+                                                     "approximateArrivalTimestamp": 0, "data": base64.b64encode(data).decode()}}]):
+            found.setdefault(row["kinesis"]["partitionKey"], []).append(base64.b64decode(row["kinesis"]["data"]))
+    expect(found == lists, "keys, records or their order differ")
+    expect("put again" not in err, err)  # the server places records by the ranges that it lists
+    return f"{10 * N} lines in {len(raw)} records"
 
 
 def refused_by_the_service(server, kinesis):
@@ -83,7 +105,7 @@ def no_such_stream(server, _kinesis):
 
 def use(tests, server):
     kinesis = harness.client_of(server)
-    for test in (whole, refused_by_the_service, split_meanwhile, no_such_stream):
+    for test in (whole, aggregated, refused_by_the_service, split_meanwhile, no_such_stream):
         tests.run(f"{server.name} {test.__name__}", test, server, kinesis)
 
 
