@@ -15,6 +15,43 @@ void slp_put_queue_init(slp_put_queue *q, slp_mem *mem) {
   slp_list_init(&q->busy);
 }
 
+/* ---- memory ------------------------------------------------------------------------------------------ */
+/* Returns a block of n bytes or more; NULL: no memory. */
+static void *take_block(slp_put_queue *q, size_t n) {
+  size_t list = (n + SLP_PUT_BLOCK_STEP - 1) / SLP_PUT_BLOCK_STEP;
+  if (list >= SLP_PUT_BLOCK_LISTS) return slp_alloc(q->mem, n);
+  void *block = q->kept[list];
+  if (!block) return slp_alloc(q->mem, list * SLP_PUT_BLOCK_STEP);
+  memcpy(&q->kept[list], block, sizeof block);
+  q->kept_bytes -= list * SLP_PUT_BLOCK_STEP;
+  return block;
+}
+
+/* Keeps a block of take_block() for the next one of its size, or frees it. */
+static void give_block(slp_put_queue *q, void *block) {
+  if (!block) return;
+  size_t list = slp_alloc_size(block) / SLP_PUT_BLOCK_STEP, bytes = list * SLP_PUT_BLOCK_STEP;
+  if (list >= SLP_PUT_BLOCK_LISTS || q->kept_bytes + bytes > SLP_PUT_KEPT_BYTES) {
+    slp_free(q->mem, block);
+    return;
+  }
+  memcpy(block, &q->kept[list], sizeof block);
+  q->kept[list] = block;
+  q->kept_bytes += bytes;
+}
+
+static void free_blocks(slp_put_queue *q) {
+  for (size_t i = 0; i < SLP_PUT_BLOCK_LISTS; i++) {
+    for (void *block = q->kept[i], *next; block; block = next) {
+      memcpy(&next, block, sizeof next);
+      slp_free(q->mem, block);
+    }
+    q->kept[i] = NULL;
+  }
+  q->kept_bytes = 0;
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------- */
 static size_t put_bytes(const slp_put_record *r) { return r->key.n + r->data.n; }
 
 static void make_ready(slp_put_queue *q, slp_put_key *k) {
@@ -37,13 +74,13 @@ static void free_key(slp_put_queue *q, slp_put_key *k) {
     while (*at != k) at = &(*at)->next;
     *at = k->next;
   }
-  slp_free(q->mem, k);
+  give_block(q, k);
 }
 
 void slp_put_record_free(slp_put_queue *q, slp_put_record *r) {
   q->records--;
   q->bytes -= r->bytes;
-  slp_free(q->mem, r);
+  give_block(q, r);
 }
 
 /* Returns the key of that name, which is made if there is none. The key of a record without an order is
@@ -57,7 +94,7 @@ static slp_put_key *key_for(slp_put_queue *q, slp_str name, int shared) {
     for (slp_put_key *k = q->buckets[bucket]; k; k = k->next)
       if (slp_str_eq(k->name, name)) return k;
   }
-  slp_put_key *k = slp_alloc(q->mem, sizeof *k + name.n);
+  slp_put_key *k = take_block(q, sizeof *k + name.n);
   if (!k) return NULL;
   *k = (slp_put_key){.name = {k->text, name.n}, .bucket = bucket, .mapped = (uint8_t)shared};
   memcpy(k->text, name.p, name.n);
@@ -85,10 +122,10 @@ static slp_str place(slp_put_record *r, char **end, slp_str raw, slp_str part) {
 int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n) {
   size_t bytes = sizeof(slp_put_record) + n->raw.n + (is_inside(n->raw, n->data) ? 0 : n->data.n) +
                  (is_inside(n->raw, n->hash_key) ? 0 : n->hash_key.n);
-  slp_put_record *r = slp_alloc(q->mem, bytes);
+  slp_put_record *r = take_block(q, bytes);
   slp_put_key *k = r ? key_for(q, n->key, !n->random && !q->unordered) : NULL;
   if (!k) {
-    slp_free(q->mem, r);
+    give_block(q, r);
     return SLP_ENOMEM;
   }
   char *end = r->text;
@@ -210,6 +247,7 @@ void slp_put_queue_free(slp_put_queue *q) {
   free_keys(q, &q->ready);
   free_keys(q, &q->resting);
   free_keys(q, &q->busy);
+  free_blocks(q);
   slp_free(q->mem, q->buckets);
   q->buckets = NULL;
 }

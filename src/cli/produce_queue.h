@@ -18,6 +18,11 @@
  * refused, and would have the whole call refused, so it is put alone. */
 #define SLP_PUT_ALONE_BYTES (1024u * 1024)
 
+/* Blocks of memory for records and keys are kept for the next ones, by size: a list for each multiple of
+ * SLP_PUT_BLOCK_STEP bytes. Larger blocks, and those beyond SLP_PUT_KEPT_BYTES, are freed. */
+#define SLP_PUT_BLOCK_STEP 64u
+#define SLP_PUT_BLOCK_LISTS 40u
+#define SLP_PUT_KEPT_BYTES ((size_t)4 << 20)
 #define SLP_PUT_BUCKETS 8192u /* a power of two; up to 20,000 records wait */
 
 typedef struct slp_put_key {
@@ -61,6 +66,8 @@ typedef struct slp_put_queue {
   slp_list resting; /* keys whose first record is put again later */
   slp_list busy;    /* keys with a record in a call */
   size_t records, bytes;
+  void *kept[SLP_PUT_BLOCK_LISTS]; /* each a list of blocks, which begin with a pointer to the next one */
+  size_t kept_bytes;
   size_t ready_keys, ready_bytes;  /* how many keys are in `ready`, and the bytes of their first records */
   size_t in_calls, in_calls_bytes; /* of `records` and `bytes`, those that are in calls */
   /* how many records a call may have; records are born with it as `together` */
