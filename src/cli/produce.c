@@ -1,6 +1,6 @@
 /* produce.c - reads lines, puts them in calls of PutRecords, and tells at the end what became of them.
  *
- * Memory is bounded: no line is read while records of QUEUE_BYTES or QUEUE_RECORDS wait, so a slow stream
+ * Memory is bounded: no line is read while enough records wait (is_full), so a slow stream
  * slows the writer of standard input down. A call is made with what waits if no other one is in flight, so
  * that a single line is put at once. Otherwise it waits until it is full or all others are answered, so that
  * calls grow by themselves where lines come faster than calls are answered.
