@@ -1,9 +1,9 @@
 /* produce.c - reads lines, puts them in calls of PutRecords, and tells at the end what became of them.
  *
- * Memory is bounded: no line is read while enough records wait (is_full), so a slow stream
- * slows the writer of standard input down. A call is made with what waits if no other one is in flight, so
- * that a single line is put at once. Otherwise it waits until it is full or all others are answered, so that
- * calls grow by themselves where lines come faster than calls are answered.
+ * Memory is bounded: no line is read while is_full() returns 1, so a slow stream slows the writer of
+ * standard input down. While no call is in flight, the records that wait are sent at once, even a single
+ * one. While a call is in flight, the next call is sent when it is full. So calls grow by themselves when
+ * lines come faster than calls are answered.
  *
  * What happens to a record that a call did not put:
  *   1. throttled, or a failure of one record: it is put again later, before the others of its key;
@@ -60,7 +60,8 @@
 /* The command ends when this many records were refused alone and none was ever put: then the records are not
  * to blame. */
 #define REFUSED_ALONE_MAX 20u
-/* After so many listings without the shard that an answer named, its records count as put. */
+/* An answer of PutRecords may name a shard that ListShards does not have yet. After this many listings
+ * without it, the records of that answer count as put. */
 #define LISTINGS_MAX 6u
 
 typedef struct produce {
@@ -137,8 +138,8 @@ static void conclude_if_done(produce *p) {
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------- */
-/* Returns 1 if no more lines are to be read now: there is no room for them, or enough for two calls waits, so
- * that more would only push records out of the CPU's caches. */
+/* Returns 1 if reading must stop for now: the queue has no room, or two full calls could be made. More
+ * records than that would only push each other out of the CPU's caches. */
 static int is_full(const produce *p) {
   const slp_put_queue *q = &p->queue;
   if (q->bytes >= QUEUE_BYTES || q->records >= QUEUE_RECORDS) return 1;

@@ -93,7 +93,7 @@ static int may_join_others(const slp_put_record *r) {
   return r->together > 1 && bytes_inside(r) + SLP_KPL_PACK_BYTES <= SLP_PUT_AGGREGATE_BYTES;
 }
 
-/* Returns 1 if the call may have one record more, of so many bytes. */
+/* Returns 1 if the call has room for the record r, which makes the call longer by `bytes`. */
 static int call_has_room(const filling *f, const slp_put_record *r, size_t bytes) {
   size_t most = slp_min_u64(f->records_max, r->together);
   return !f->records || (f->records < most && f->bytes + bytes <= SLP_PUT_BATCH_BYTES);

@@ -21,8 +21,8 @@
 /* A call is not made while another one is in flight and fewer bytes than these wait: then they become larger
  * aggregates. */
 #define SLP_PUT_AGGREGATED_BYTES (1024u * 1024)
-/* After so many times in a wrong shard a record is put alone: such a service does not place records by the
- * ranges that it lists. */
+/* A record whose aggregates were stored in a wrong shard this many times is put alone. Such a service does
+ * not place records by the ranges that it lists. */
 #define SLP_PUT_STRAYS_MAX 3u
 
 typedef struct slp_put_aggregates {

@@ -23,7 +23,8 @@
 /* How long a call may take: its body is up to 14 MB. */
 #define CALL_MS_MAX 30000u
 
-/* Writes an entry. An aggregate has the keys of its first record, which place it in the shard of them all. */
+/* Writes an entry of the call. An aggregate gets the partition key and the hash key of its first record. All
+ * records of an aggregate belong to one shard, so these keys place the aggregate there. */
 static void put_entry(slp_jw *w, const slp_put_call *c, const slp_put_record *first) {
   slp_str data = first->data;
   if (first->more) {

@@ -25,7 +25,8 @@ typedef struct slp_put_call {
    * "": there is none. */
   char why[200], why_refused[200];
   uint8_t sent;
-  /* 1: it is answered, and waits for a listing of the shards, by which its aggregates are judged */
+  /* 1: the call is answered, but its aggregates are in a shard that the listing does not have. Its outcomes
+   * are taken after the next listing. */
   uint8_t unjudged;
   void (*on_done)(struct slp_put_call *c); /* called once, in a turn */
   void *user;

@@ -11,7 +11,7 @@
 #include "host/host.h"
 
 typedef enum slp_put_listing_state {
-  SLP_PUT_LISTING_STALE, /* the shards are to be listed, at `at_us` or later */
+  SLP_PUT_LISTING_STALE, /* the listing is missing or out of date; ListShards is called at `at_us` or later */
   SLP_PUT_LISTING_ASKED,
   SLP_PUT_LISTING_LISTED
 } slp_put_listing_state;
@@ -31,8 +31,8 @@ typedef struct slp_put_listing {
 /* Asks for a listing if one is due. Returns when to call this function again; UINT64_MAX: on_answer will be
  * called, or the shards are listed. */
 uint64_t slp_put_listing_ask(slp_put_listing *l);
-/* Says that the listing is out of date. It is asked for again at once, or after a pause if `fails` is not
- * 0. */
+/* Says that the listing is out of date. The next listing is asked for at once, or after a pause if `fails` is
+ * not 0. */
 void slp_put_listing_forget(slp_put_listing *l);
 
 #endif

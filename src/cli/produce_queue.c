@@ -60,7 +60,8 @@ static void make_ready(slp_put_queue *q, slp_put_key *k) {
   q->ready_bytes += put_bytes(record_of(slp_list_first(&k->records)));
 }
 
-/* Takes a key out of `ready`. Its first record must be the one with which it came there. */
+/* Takes the key k out of `ready`. The first record of k must still be the one that k had when it was made
+ * ready, because `ready_bytes` counts that record. */
 static void leave_ready(slp_put_queue *q, slp_put_key *k) {
   slp_list_remove(&k->link);
   q->ready_keys--;

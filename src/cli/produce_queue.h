@@ -1,7 +1,8 @@
 /* produce_queue.h - records that are read and not yet put, and which of them may go into the next call.
  *
- * PutRecords does not keep the order of its entries (API reference), and refuses single ones of a call. So
- * the records of a key that are in calls are all in one entry of one call, and the others of that key wait.
+ * PutRecords does not keep the order of its entries (API reference), and refuses single entries of
+ * a call. So all records of a key that are in flight are in one entry of one call, and later records of that
+ * key wait.
  * An entry is one record, or with --aggregate (produce_aggregate.h) an aggregate of several records. Records
  * of different keys have no order among them. */
 #ifndef SLP_CLI_PRODUCE_QUEUE_H
@@ -48,7 +49,7 @@ typedef struct slp_put_record {
   /* How many records a call with this one may have, those inside aggregates counted one by one. It shrinks
    * when a whole call is refused, until the record that is to blame is alone. */
   uint32_t together;
-  uint32_t strays;             /* how often it was put into a shard to which its key does not belong */
+  uint32_t strays;             /* how often the record was in an aggregate that was stored in a wrong shard */
   struct slp_put_record *more; /* in a call: the next record of the same aggregate; NULL: the last one */
   slp_str key, data, hash_key; /* hash_key.n 0: none */
   slp_str raw;                 /* the line as it was, without its delimiter */
@@ -92,8 +93,8 @@ int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n);
 size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch);
 /* Takes the first record of the key that is in no call. */
 void slp_put_queue_take_one(slp_put_queue *q, slp_put_key *k, slp_put_record *r);
-/* Returns the record of the key that is to be put after r, or the first one if r is NULL. NULL: there is
- * none. */
+/* Returns the record of the key k that comes after r, or the first record of k if r is NULL. Returns NULL if
+ * there is no such record. */
 slp_put_record *slp_put_queue_after(const slp_put_key *k, const slp_put_record *r);
 /* The record is put, or will never be: frees it. The next record of its key may be put then. */
 void slp_put_queue_done(slp_put_queue *q, slp_put_record *r);

@@ -32,7 +32,7 @@ static int read_range(const sloop_shard_t *from, slp_hash_range *ret) {
          slp_parse_u128(slp_str_of(from->hash_end), ret->last) == 0;
 }
 
-/* Copies a shard. Its id goes to *at, which then points past it. Returns 0 or SLP_ENOMEM. */
+/* Copies a shard. The shard's id is written to *at; *at then points past the id. Returns 0 or SLP_ENOMEM. */
 static int add_shard(slp_put_shards *s, char **at, const sloop_shard_t *from) {
   slp_put_shard *shard = &s->all[s->n];
   size_t n = strlen(from->id);

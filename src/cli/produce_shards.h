@@ -1,5 +1,6 @@
-/* produce_shards.h - which shard a hash key belongs to, as the stream's last listing says. The aggregates of
- * -P are made by it, and what became of them is judged by it. */
+/* produce_shards.h - which shard a hash key belongs to, as the stream's last listing says. -P --aggregate
+ * chooses by this map which records go into one aggregate, and checks by it the shard that has stored an
+ * aggregate. */
 #ifndef SLP_CLI_PRODUCE_SHARDS_H
 #define SLP_CLI_PRODUCE_SHARDS_H
 
