@@ -49,6 +49,9 @@ static int take_option(slp_args *a, words *w, const slp_option *o, const char *v
     }
     value = w->argv[w->at++];
   }
+  /* -h TOPIC: the topic may be a word of its own, because nothing behind -h has another meaning */
+  if (o->id == O_HELP && !value && w->at < w->argc && w->argv[w->at][0] && w->argv[w->at][0] != '-')
+    value = w->argv[w->at++];
   if (o->id == O_CONFIG && slp_str_of(value).n == 0)
     return slp_option_wrong(o, value, "the name of a file", why);
   if (!w->looking) return slp_args_take(a, o, value, 0, w->clock, why);

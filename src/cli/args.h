@@ -74,6 +74,7 @@ typedef struct slp_args {
   const char *key_delimiter;
   const char *save;       /* --save: file that keeps the position reached; NULL: not given */
   const char *contexts;   /* -d: which lines of the library's log to show; NULL: not given */
+  const char *topic;      /* -h TOPIC: a topic of topics.h, or "all"; NULL: not given */
   const char *completion; /* --completion: the shell whose script to print, "bash" or "zsh" */
   slp_color color;
   slp_decode_chain decode, decode_key;

@@ -3,21 +3,37 @@
 
 #include "base/buf.h"
 #include "cli/options.h"
+#include "cli/topics.h"
 
 #define NAMES_COLUMNS 26 /* width of the column with the options' names in -h */
 
+#define TOPIC_COLUMNS 40 /* width of a topic in the list of topics; two of them stand on a line */
+
 static const char head[] =
     "Usage: stream-tail [options] STREAM...\n"
-    "Prints the records of Kinesis and DynamoDB streams, all shards in order, and\n"
-    "follows them through resharding. STREAM is a name, an ARN or dynamodb:TABLE.\n"
-    "-P puts lines of standard input into a stream of Kinesis.\n";
-static const char tail[] =
-    "\nExit status: 0 the end was reached (-e, -c, --until, --timeout), or a first\n"
-    "Ctrl-C; 1 failed; 2 wrong usage; 3 --fail-on-loss; 4 a living worker owns it;\n"
-    "5 no such shard; 6 no such worker; 7 --lag-over: a shard is;\n"
-    "8 --iam --try: a right is denied; 9 -P: a line was refused;\n"
-    "130 a second Ctrl-C.\n"
-    "Standard output carries data only.\n";
+    "Prints the records of Kinesis and DynamoDB streams, all shards in order.\n"
+    "STREAM is a name, an ARN or dynamodb:TABLE. Standard output carries data only.\n";
+/* what most users need, by task; test/unit/cli/topics.c holds its options against the table */
+static const char tasks[] =
+    "\n"
+    "Follow     stream-tail orders                 what arrives from now on\n"
+    "  -o oldest, --since 10m                      from the oldest, from a time on\n"
+    "  -e, -c N, --until TIME                      until the tip, N records, a time\n"
+    "  --save FILE                                 go on there the next time\n"
+    "Choose     stream-tail --grep 'error|fatal' orders\n"
+    "  --grepv REGEX, -i, --unique                 without these, any case, each once\n"
+    "  -p SHARD, -p key:TEXT                       one shard, the shards of one key\n"
+    "Print      stream-tail -J orders | jq .payload\n"
+    "  -f '%k %s\\n', -K:, -s gzip,json             a format, keys, decoded payloads\n"
+    "Find       stream-tail -L                     the streams; -L STREAM: its shards\n"
+    "Put        stream-tail -P -K: orders < lines  KEY:PAYLOAD; -k KEY, --rate N\n"
+    "Share      stream-tail -G billing orders      the same on each machine\n"
+    "  --watch, --leases, --explain SHARD          who reads what, how far, and why\n"
+    "  --release, --reset, --migrate               take away, rewind, move elsewhere\n"
+    "Try        stream-tail -M 4 --feed 100        a sandbox; --demo shows all of it\n"
+    "Rights     stream-tail --iam orders           the policy; with --try: what lacks\n"
+    "Connect    -b URL, -X region=NAME, -X profile=NAME, -m SECONDS\n"
+    "Tell       -v progress, -vv logs, -q less; -X list: all settings\n";
 
 int slp_help_names(slp_buf *b, const slp_option *o) {
   if (o->letter) slp_buf_addf(b, "-%c, ", o->letter);
@@ -85,10 +101,44 @@ static void add_option(slp_buf *b, const slp_option *o) {
   slp_buf_free(&text);
 }
 
-int slp_help(slp_buf *b) {
-  slp_buf_add_z(b, head);
-  for (size_t i = 0; i < slp_options_n; i++) add_option(b, &slp_options[i]);
-  return slp_buf_add_z(b, tail);
+/* Writes the options of the group that has this title. */
+static void add_group(slp_buf *b, const char *title) {
+  size_t i = 0;
+  while (i < slp_options_n && !(slp_options[i].title && strcmp(slp_options[i].title, title) == 0)) i++;
+  for (size_t from = i; i < slp_options_n && (i == from || !slp_options[i].title); i++)
+    add_option(b, &slp_options[i]);
+}
+
+static void add_topic(slp_buf *b, const slp_topic *t) {
+  for (size_t i = 0; i < SLP_TOPIC_TITLES_MAX && t->titles[i]; i++) add_group(b, t->titles[i]);
+  if (t->text) slp_buf_addf(b, "\n%s", t->text);
+}
+
+/* Lists the topics, two on a line. */
+static void add_topics(slp_buf *b) {
+  slp_buf_add_z(b, "\nMore: stream-tail -h TOPIC, -h all, --kcat for users of kcat, --man | man -l -\n");
+  for (size_t i = 0; i < slp_topics_n; i++) {
+    const slp_topic *t = &slp_topics[i];
+    int last = i % 2 == 1 || i + 1 == slp_topics_n;
+    slp_buf_addf(b, "  %-10s ", t->word);
+    slp_buf_addf(b, "%-*s%s", last ? 0 : TOPIC_COLUMNS - 13, t->about, last ? "\n" : "");
+  }
+}
+
+int slp_help(slp_buf *b, const char *topic) {
+  const slp_topic *t = topic ? slp_topic_find(topic) : NULL;
+  if (!topic) {
+    slp_buf_add_z(b, head);
+    slp_buf_add_z(b, tasks);
+    add_topics(b);
+  } else if (t) {
+    slp_buf_addf(b, "%s: %s\n", t->word, t->about);
+    add_topic(b, t);
+  } else {
+    slp_buf_add_z(b, head);
+    for (size_t i = 0; i < slp_topics_n; i++) add_topic(b, &slp_topics[i]);
+  }
+  return slp_buf_failed(b);
 }
 
 int slp_help_kcat(slp_buf *b) {

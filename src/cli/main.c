@@ -60,7 +60,7 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
     case SLP_MODE_WATCH: return slp_watch_mode_run(mem, args);
     case SLP_MODE_MULTILANG: return slp_multilang_run(mem, args, settings);
     case SLP_MODE_CHECK: return slp_multilang_check(mem, args, settings);
-    case SLP_MODE_HELP: return slp_print(&b, slp_help(&b));
+    case SLP_MODE_HELP: return slp_print(&b, slp_help(&b, args->topic));
     case SLP_MODE_VERSION: return slp_print(&b, make_version(&b));
     case SLP_MODE_KNOBS: return slp_print(&b, slp_knobs_list(&b));
     case SLP_MODE_DUMP: return slp_print(&b, slp_config_dump(&b, args));

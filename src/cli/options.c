@@ -56,6 +56,8 @@ const slp_option slp_options[] = {
      "start. Only what was written to standard output counts as read. One process per file"},
     {O_TOKEN, 0, "token", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "at the end print the position on standard error, for -o @FILE: a line of JSON for each stream"},
+    {O_CONSUME, 'C', "consume", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "tail, the default (for users of kcat)"},
     {O_APP, 'G', "app", SLP_NEEDS_VALUE, "APP", SLP_MODE_TAIL | SLP_MODE_IAM | LEASES, "Sharing a stream",
      "share the shards with all other workers of the application APP: the same command, started as often as "
      "you like, on any number of machines. One worker reads each shard, from where the last one left off; -o "
@@ -66,7 +68,7 @@ const slp_option slp_options[] = {
      "  dynamodb        the table sloop, the default\n"
      "  sqlite:FILE     for the processes of one machine\n"
      "  memory          nowhere: for one process alone"},
-    {O_LEASES, 0, "leases", SLP_NO_VALUE, NULL, ALL, NULL,
+    {O_LEASES, 0, "leases", SLP_NO_VALUE, NULL, ALL, "Watching who reads a stream",
      "show the leases of -G APP: each shard's owner, position, its age and the lag; then the workers. The "
      "lag of a shard that no live worker reports is read at its checkpoint"},
     {O_NO_READ, 0, "no-read", SLP_NO_VALUE, NULL, SLP_MODE_LEASES, NULL,
@@ -76,7 +78,7 @@ const slp_option slp_options[] = {
     {O_EXPLAIN, 0, "explain", SLP_NEEDS_VALUE, "SHARD", ALL, NULL, "say why a shard is read, or is not"},
     {O_WATCH, 0, "watch", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "a live view of the leases; reads the table every 2 seconds, or SECONDS"},
-    {O_RELEASE, 0, "release", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
+    {O_RELEASE, 0, "release", SLP_NEEDS_VALUE, "NAME", ALL, "Changing who reads a stream, and from where",
      "a shard: end its parking, and release its lease if the owner is dead; a worker: evict it, so that "
      "others take all its leases. If alive, it joins again"},
     {O_RESET, 0, "reset", SLP_NEEDS_VALUE, "SHARD", ALL, NULL,
@@ -187,8 +189,7 @@ const slp_option slp_options[] = {
      "can't decide about is printed, a service that can't be reached at first is tried for ever"},
     {O_CONTACT, 'm', "contact-timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS | SLP_MODE_IAM, NULL,
      "fail if the service has not answered by then"},
-    {O_ENDPOINT, 'b', "endpoint", SLP_NEEDS_VALUE, "URL", TALKS | SLP_MODE_IAM,
-     "The service and the settings",
+    {O_ENDPOINT, 'b', "endpoint", SLP_NEEDS_VALUE, "URL", TALKS | SLP_MODE_IAM, "The service",
      "use this instead of AWS; else AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS), "
      "AWS_ENDPOINT_URL"},
     {O_WIRE, 0, "wire", SLP_NEEDS_VALUE, "auto|cbor|json", READS, NULL,
@@ -204,7 +205,7 @@ const slp_option slp_options[] = {
     {O_DEREGISTER, 0, "deregister", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
      "deregister the consumer NAME of the stream. Asks first, because its readers are interrupted"},
     {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT",
-     SLP_MODE_TAIL | SLP_MODE_MULTILANG | SLP_MODE_LEASES, NULL,
+     SLP_MODE_TAIL | SLP_MODE_MULTILANG | SLP_MODE_LEASES, "Settings, logs and metrics",
      "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and the reason if it does "
      "not work) and /healthz to probes. :PORT listens on all IPv4 addresses of the machine. Port 0: any free "
      "one, printed on standard error. For CloudWatch: -X cloudwatch=NAMESPACE. With --leases: metrics of the "
@@ -219,12 +220,10 @@ const slp_option slp_options[] = {
     {O_DEBUG, 'd', "debug", SLP_NEEDS_VALUE, "CONTEXT,...", TALKS, NULL,
      "the log lines of these parts on standard error: all, or of budget, credentials, fetch, lease, list, "
      "metrics, order, shard"},
-    {O_CONSUME, 'C', "consume", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "Other things to do",
-     "tail, the default (for users of kcat)"},
-    {O_LIST, 'L', "list", SLP_NO_VALUE, NULL, ALL, NULL,
+    {O_LIST, 'L', "list", SLP_NO_VALUE, NULL, ALL, "Finding streams",
      "list the shards of each STREAM: id, state, parents, ranges. Without STREAM: list the streams of the "
      "account in the region, and its tables with a stream"},
-    {O_SERVE, 'M', "sandbox", SLP_NEEDS_VALUE, "N", ALL, NULL,
+    {O_SERVE, 'M', "sandbox", SLP_NEEDS_VALUE, "N", ALL, "Trying and measuring",
      "serve a sandbox Kinesis with a stream of N shards until standard input ends; prints the environment "
      "that clients need. STREAM: demo"},
     {O_FEED, 0, "feed", SLP_NEEDS_VALUE, "N", SLP_MODE_SERVE, NULL,
@@ -234,17 +233,19 @@ const slp_option slp_options[] = {
      "sandbox, producers, a split and a merge, and a tail of it all"},
     {O_BENCH, 0, "bench", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "read STREAM, discard it and report; without STREAM: a sandbox in its own process"},
-    {O_IAM, 0, "iam", SLP_NO_VALUE, NULL, ALL, NULL,
+    {O_IAM, 0, "iam", SLP_NO_VALUE, NULL, ALL, "Rights",
      "print the IAM policy that reading each STREAM needs; with -G, for its leases too; with -P, the one "
      "that putting records needs"},
     {O_TRY, 0, "try", SLP_NO_VALUE, NULL, SLP_MODE_IAM, NULL,
      "try these rights instead, by calls that change nothing, and print a line for each: allowed, denied, "
      "untried or unknown, and why. Exits with status 8 if one is denied"},
-    {O_KCAT, 0, "kcat", SLP_NO_VALUE, NULL, ALL, NULL, "kcat's flags, and what they are here"},
+    {O_KCAT, 0, "kcat", SLP_NO_VALUE, NULL, ALL, "Other texts", "kcat's flags, and what they are here"},
     {O_MAN, 0, "man", SLP_NO_VALUE, NULL, ALL, NULL, "the manual page, for man -l -"},
     {O_COMPLETION, 0, "completion", SLP_NEEDS_VALUE, "bash|zsh", ALL, NULL,
      "a script that completes options"},
-    {O_HELP, 'h', "help", SLP_NO_VALUE, NULL, ALL, NULL, "this text"},
+    {O_HELP, 'h', "help", SLP_MAY_HAVE_VALUE, "TOPIC", ALL, NULL,
+     "what is needed most. -h TOPIC (or --help=TOPIC): all options of one topic; -h lists the topics. -h "
+     "all: all options"},
     {O_VERSION, 'V', "version", SLP_NO_VALUE, NULL, ALL, NULL, "the version"},
 };
 const size_t slp_options_n = SLP_COUNT(slp_options);

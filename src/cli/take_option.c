@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/point_in_time.h"
 #include "cli/start_option.h"
+#include "cli/topics.h"
 #include "codec/json.h"
 
 #include <sloop.h>
@@ -352,7 +353,10 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
       return r ? r : set_mode(a, SLP_MODE_WATCH, why);
     case O_KCAT: a->mode = SLP_MODE_KCAT; return 0;
     case O_MAN: a->mode = SLP_MODE_MAN; return 0;
-    case O_HELP: a->mode = SLP_MODE_HELP; return 0;
+    case O_HELP:
+      a->mode = SLP_MODE_HELP;
+      a->topic = value_or_null;
+      return value_or_null ? slp_topic_check(value, why) : 0;
     case O_VERSION: a->mode = SLP_MODE_VERSION; return 0;
   }
   return 0;

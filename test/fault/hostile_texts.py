@@ -126,7 +126,7 @@ WAYS = {
     "J glue": ("-J", "-s", "auto", "--schema-file", SCHEMA.name),
     "unique": ("--unique",), "key": ("-K", "|", "-O"), "grepv": ("--grepv", "^$"),
 }
-HELP = subprocess.run([os.environ["SLOOP_BIN"], "-h"], capture_output=True, text=True, check=True, timeout=20).stdout
+HELP = subprocess.run([os.environ["SLOOP_BIN"], "-h", "output"], capture_output=True, text=True, check=True, timeout=20).stdout
 WAYS.update({name: ("-s", name) for name in ("zstd", "lz4", "snappy", "brotli") if f" {name} " in HELP and
              "not built in" not in HELP.split(f" {name} ")[1].split("\n")[0]})
 

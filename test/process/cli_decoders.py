@@ -186,7 +186,7 @@ def packed_and_encoded_payloads():
 PACKERS = [("zstd", cramjam.zstd.compress), ("lz4", cramjam.lz4.compress), ("snappy", cramjam.snappy.compress),
            ("snappy", cramjam.snappy.compress_raw), ("brotli", lambda d: cramjam.brotli.compress(d, level=1)),
            ("gzip", cramjam.gzip.compress), ("zlib", cramjam.zlib.compress), ("zlib", cramjam.gzip.compress)]
-HELP = run(BIN, "-h").out.decode()
+HELP = run(BIN, "-h", "output").out.decode()
 
 
 def command(*words):

@@ -21,8 +21,8 @@ def output(*args):
 
 
 def options():
-    """[(letter or None, name)] as -h has them."""
-    found = re.findall(r"^  (?:-(\w), |    )--([\w-]+)", output("-h"), re.M)
+    """[(letter or None, name)] as -h all has them."""
+    found = re.findall(r"^  (?:-(\w), |    )--([\w-]+)", output("-h", "all"), re.M)
     check(len(found) > 40, len(found))
     return [(letter or None, name) for letter, name in found]
 
@@ -33,9 +33,24 @@ def skip(why):
 
 @test
 def everything_fits_80_columns():
-    for args in (("-h",), ("--kcat",), ("-X", "list")):
+    for args in (("-h",), ("-h", "all"), ("--kcat",), ("-X", "list")):
         for line in output(*args).splitlines():
             check(len(line) <= 80, len(line), line)
+
+
+@test
+def the_first_help_is_a_screen_and_its_topics_have_every_option_once():
+    screen = output("-h")
+    check(screen.count("\n") <= 40, screen.count("\n"))
+    topics = [word for line in screen.split("-h TOPIC")[1].splitlines()[1:] for word in (line[2:12].strip(), line[42:52].strip())
+              if word]
+    check(len(topics) > 10 and "groups" in topics and "exit" in topics, topics)
+    found = [name for topic in topics for name in re.findall(r"^  (?:-\w, |    )--([\w-]+)", output("-h", topic), re.M)]
+    equal(sorted(found), sorted(name for _, name in options()))
+    equal(output("--help=groups"), output("-h", "groups"))
+    r = run(BIN, "-h", "grous")
+    equal((r.code, r.out), (2, b""))
+    check('no topic "grous"; did you mean groups?' in r.err, r.err)
 
 
 @test
@@ -162,7 +177,7 @@ def contexts_are_what_the_library_logs():
     for path in glob.glob(os.path.join(ROOT, "src", "**", "*.c"), recursive=True):
         with open(path, encoding="utf-8") as f:
             logged |= set(re.findall(r'slp_report_log\([^;"]*"([a-z]+):', f.read()))
-    words = re.search(r"all, or of ([\w, ]+)", re.sub(r"\s+", " ", output("-h"))).group(1)
+    words = re.search(r"all, or of ([\w, ]+)", re.sub(r"\s+", " ", output("-h", "all"))).group(1)
     check(logged)
     for word in logged:
         check(word in words, word, "is logged and -d does not know it")

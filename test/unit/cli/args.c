@@ -98,6 +98,13 @@ TEST(modes) {
   CHECK_STR(args.opts.stream, "orders");
   CHECK_PARSES("-h");
   CHECK_INT(args.mode, SLP_MODE_HELP);
+  CHECK(!args.topic);
+  CHECK_PARSES("orders", "-h", "-e");
+  CHECK(!args.topic);
+  CHECK_PARSES("-h", "groups", "--nonsense");
+  CHECK_STR(args.topic, "groups");
+  CHECK_PARSES("--help=all");
+  CHECK_STR(args.topic, "all");
   CHECK_PARSES("-V");
   CHECK_INT(args.mode, SLP_MODE_VERSION);
   CHECK_PARSES("-X", "list");
@@ -107,6 +114,7 @@ TEST(modes) {
 TEST(what_is_wrong_is_said) {
   CHECK_REFUSED("which stream?", "-e");
   CHECK_REFUSED("unknown option -z", "-z", "orders");
+  CHECK_REFUSED("-h: there is no topic \"watchin\"; did you mean watching?", "-h", "watchin");
   CHECK_REFUSED("unknown option --frobnicate", "--frobnicate=3", "orders");
   CHECK_REFUSED("-c needs a value: N", "orders", "-c");
   CHECK_REFUSED("-c: \"x\" is not a whole number", "-c", "x", "orders");
@@ -434,7 +442,7 @@ TEST(help_and_the_list_of_settings_are_readable) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 20);
-  CHECK_INT(slp_help(&b), 0);
+  CHECK_INT(slp_help(&b, "all"), 0);
   CHECK_INT(slp_knobs_list(&b), 0);
   static const char *const must[] = {
       "-o, --start POSITION",        "--demo[=SECONDS]", "-X, --set NAME=VALUE", "%R length",

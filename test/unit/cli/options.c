@@ -47,8 +47,10 @@ static void has_all(const char *text, const char *letter_form, const char *name_
   }
 }
 
+static int help_all(slp_buf *b) { return slp_help(b, "all"); }
+
 TEST(the_help_has_all_in_80_columns) {
-  char *text = made(slp_help);
+  char *text = made(help_all);
   has_all(text, "  -%c, --", "--%s", "-", "-");
   for (char *line = text; *line;) {
     size_t n = strcspn(line, "\n");
