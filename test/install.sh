@@ -62,6 +62,8 @@ case $want in
     need npm have npm
     need openssl have openssl
     need ripgrep have rg
+    need zsh have zsh # these two judge our completions
+    need fish have fish
     need curl have curl
     need nghttp2-proxy have nghttpx
     need tinyproxy have tinyproxy

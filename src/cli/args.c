@@ -543,8 +543,7 @@ static void tell_config(const char *of_file, const char *by, int named, char why
            unread && !named ? "; STREAM_TAIL_CONFIG=/dev/null reads none" : "");
 }
 
-int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
-                   const slp_surroundings *around, char why[SLP_ARGS_WHY]) {
+static void set_defaults(slp_args *a, slp_mem *mem) {
   memset(a, 0, sizeof *a);
   slp_buf_init(&a->config_text, mem, 0);
   sloop_opts_init(&a->opts);
@@ -554,6 +553,25 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   sloop_sandbox_opts_init(&a->sandbox);
   a->synthetic.records = UINT64_MAX;
   a->color = SLP_COLOR_AUTO;
+}
+
+void slp_args_parse_part(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
+                         const slp_surroundings *around) {
+  char why[200], of_file[SLP_ARGS_WHY];
+  words look = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock, .looking = 1};
+  words take = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock};
+  set_defaults(a, mem);
+  while (look.at < argc) (void)take_words(a, &look, why);
+  const char *config = look.config ? look.config : around->config;
+  if (config) (void)slp_config_read(a, config, 1, take.clock, of_file);
+  take.produces = look.produces;
+  while (take.at < argc) (void)take_words(a, &take, why);
+  a->opts.stream = a->stream;
+}
+
+int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
+                   const slp_surroundings *around, char why[SLP_ARGS_WHY]) {
+  set_defaults(a, mem);
   *why = 0;
   char part[200] = "";
   words look = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock, .looking = 1};

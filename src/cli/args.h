@@ -75,7 +75,7 @@ typedef struct slp_args {
   const char *save;       /* --save: file that keeps the position reached; NULL: not given */
   const char *contexts;   /* -d: which lines of the library's log to show; NULL: not given */
   const char *topic;      /* -h TOPIC: a topic of topics.h, or "all"; NULL: not given */
-  const char *completion; /* --completion: the shell whose script to print, "bash" or "zsh" */
+  const char *completion; /* --completion: the shell whose script to print, "bash", "zsh" or "fish" */
   slp_color color;
   slp_decode_chain decode, decode_key;
   /* -X decoded_bytes_max: the most bytes that the decoders of -s may write for one text */
@@ -140,6 +140,10 @@ typedef struct slp_surroundings { /* what gives the words of a command line thei
  * is wrong and where. */
 int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
                    const slp_surroundings *around, char why[SLP_ARGS_WHY]);
+/* Takes what makes sense of a command line that is not complete, for completions (propose.c). Words that
+ * would be an error are passed over, and nothing is checked. `a` must be freed. */
+void slp_args_parse_part(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
+                         const slp_surroundings *around);
 void slp_args_free(slp_args *a);
 /* Returns 1 if the user wants metrics, for Prometheus or in CloudWatch. */
 int slp_args_want_metrics(const slp_args *a);

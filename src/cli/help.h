@@ -15,12 +15,13 @@ int slp_help_fill(slp_buf *b, const char *text, unsigned column, unsigned indent
 struct slp_option;
 int slp_help_names(slp_buf *b, const struct slp_option *o);
 
-/* Writes the text of -h: one screen if `topic` is NULL, otherwise the options of that topic (topics.h), or all
- * options if it is "all". */
+/* Writes the text of -h: one screen if `topic` is NULL, otherwise the options of that topic (topics.h), or
+ * all options if it is "all". */
 int slp_help(slp_buf *b, const char *topic);
 int slp_help_kcat(slp_buf *b); /* writes the text of --kcat */
 int slp_man(slp_buf *b);       /* writes the manual page in roff, for --man */
 int slp_completion_bash(slp_buf *b);
 int slp_completion_zsh(slp_buf *b);
+int slp_completion_fish(slp_buf *b);
 
 #endif

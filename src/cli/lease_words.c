@@ -35,6 +35,14 @@ const char *slp_lease_mood_word(slp_lease_mood mood) {
   return words[mood];
 }
 
+void slp_worker_id(const char *instance, char out[SLP_WORKER_ID]) {
+  const char *dot = strrchr(instance, '.');
+  int most = SLP_WORKER_ID - 1;
+  snprintf(out, SLP_WORKER_ID, "%.*s",
+           dot ? (int)slp_min_u64((uint64_t)(dot - instance), (uint64_t)most) : most,
+           *instance ? instance : "-");
+}
+
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance) {
   size_t from = 0, to = all->workers_n; /* workers are sorted by name, so this is a binary search */
   while (from < to) {

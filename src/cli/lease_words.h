@@ -55,6 +55,10 @@ slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms);
  * (its row is older than a lease by this machine's clock), or "owns" (it owns leases, and no row shows
  * whether it is alive). */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
+/* Writes the id of a worker: its instance without the last part, which begins with a dot. Writes "-" if
+ * there is no worker. */
+#define SLP_WORKER_ID 80
+void slp_worker_id(const char *instance, char out[SLP_WORKER_ID]);
 /* Returns the row of the worker with this instance; NULL: it has no row. */
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance);
 

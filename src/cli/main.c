@@ -21,6 +21,7 @@
 #include "cli/options.h"
 #include "cli/people_lines.h"
 #include "cli/produce.h"
+#include "cli/propose.h"
 #include "cli/serve.h"
 #include "cli/tail.h"
 #include "cli/try_rights.h"
@@ -67,7 +68,9 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
     case SLP_MODE_MAN: return slp_print(&b, slp_man(&b));
     case SLP_MODE_KCAT: return slp_print(&b, slp_help_kcat(&b));
     case SLP_MODE_COMPLETION:
-      return slp_print(&b, *args->completion == 'b' ? slp_completion_bash(&b) : slp_completion_zsh(&b));
+      return slp_print(&b, *args->completion == 'b'   ? slp_completion_bash(&b)
+                           : *args->completion == 'z' ? slp_completion_zsh(&b)
+                                                      : slp_completion_fish(&b));
   }
   return SLP_EXIT_FAILED;
 }
@@ -112,6 +115,12 @@ int main(int argc, char **argv) {
   if (!mem || find_config(&config, &around) != 0) {
     slp_say("%s", why);
     return SLP_EXIT_FAILED;
+  }
+  if (argc > 2 && strcmp(argv[1], SLP_PROPOSE_WORD) == 0) {
+    int code = slp_propose_run(mem, argc, (const char *const *)argv, &around);
+    slp_buf_free(&config);
+    slp_mem_drop(mem);
+    return code;
   }
   const char *missing = NULL;
   int code = SLP_EXIT_USAGE;

@@ -1,6 +1,6 @@
-/* topics.h - the topics of -h TOPIC. Each topic has one or more groups of the table of options (options.h), so
- * each option is in exactly one topic. A new group needs its title in a row of topics.c; test/unit/cli/topics.c
- * fails without it. */
+/* topics.h - the topics of -h TOPIC. Each topic has one or more groups of the table of options (options.h),
+ * so each option is in exactly one topic. A new group needs its title in a row of topics.c;
+ * test/unit/cli/topics.c fails without it. */
 #ifndef SLP_CLI_TOPICS_H
 #define SLP_CLI_TOPICS_H
 

@@ -111,14 +111,6 @@ static void add_field(slp_buf *b, const char *gap, const char *text, size_t widt
   if (!right) add_times(b, " ", (uint32_t)(width - n));
 }
 
-/* Writes the worker's id: the instance without its last part, which begins with a dot. Writes "-" if there
- * is no worker. */
-static void id_of(const char *instance, char out[80]) {
-  const char *dot = strrchr(instance, '.');
-  snprintf(out, 80, "%.*s", dot ? (int)slp_min_u64((uint64_t)(dot - instance), 79) : 79,
-           *instance ? instance : "-");
-}
-
 /* ---- shards ----------------------------------------------------------------------------------- */
 
 typedef struct layout {
@@ -131,7 +123,7 @@ static layout layout_of(const slp_watch_news *n, uint32_t columns) {
   size_t shard = 5, owner = 5;
   for (size_t i = 0; i < n->leases->leases_n; i++) {
     char id[80];
-    id_of(n->leases->leases[i]->owner, id);
+    slp_worker_id(n->leases->leases[i]->owner, id);
     shard = slp_max_u64(shard, strlen(slp_shard_short(n->leases->leases[i]->shard)));
     owner = slp_max_u64(owner, strlen(id));
   }
@@ -165,7 +157,7 @@ static void shard_line(page *p, const slp_watch_news *n, const layout *y, const 
   slp_lease_mood mood = slp_lease_mood_in(l, n->leases);
   slp_lease_lag now = slp_lease_lag_of(l, n->leases, n->wall_ms);
   if (mood == SLP_LEASE_IS_ENDED) now.ms = -1;
-  id_of(l->owner, id);
+  slp_worker_id(l->owner, id);
   slp_age_text(l->written_at_ms, n->wall_ms, age);
   slp_lease_lag_text(now, lag);
   add_field(p->b, "", slp_shard_short(l->shard), y->shard, 0);
@@ -252,7 +244,7 @@ static const char *word_by_past(const void *news, const sloop_worker_t *w) {
 static void worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *w, uint32_t name) {
   size_t from = p->b->n;
   char id[80], lag[24], rate[24], seen[24];
-  id_of(w->worker, id);
+  slp_worker_id(w->worker, id);
   slp_lease_lag_text(slp_worker_lag_of(w, n->wall_ms), lag);
   slp_rate_text(w->rate_bytes, rate);
   slp_age_text(w->written_at_ms, n->wall_ms, seen);
@@ -266,7 +258,7 @@ static void add_workers(page *p, const slp_watch_news *n, uint32_t lines) {
   size_t name = 6, all = n->leases->workers_n;
   for (size_t i = 0; i < all; i++) {
     char id[80];
-    id_of(n->leases->workers[i]->worker, id);
+    slp_worker_id(n->leases->workers[i]->worker, id);
     name = slp_max_u64(name, strlen(id));
   }
   name = slp_min_u64(name, slp_max_u64(6, p->columns / 3));
@@ -335,8 +327,8 @@ static void add_sums(page *p, const slp_watch_news *n) {
 static void move_text(slp_buf *b, const slp_watch_news *n, const slp_watch_move *m) {
   char clock[16], from[80], to[80];
   clock_of(n, n->wall_ms - (int64_t)(n->now_ms - m->at_ms), clock);
-  id_of(n->past->workers.name[m->from], from);
-  id_of(n->past->workers.name[m->to], to);
+  slp_worker_id(n->past->workers.name[m->from], from);
+  slp_worker_id(n->past->workers.name[m->to], to);
   slp_buf_addf(b, "%s shard %s: ", clock, slp_shard_short(n->past->shards.name[m->shard]));
   slp_elide(b, from, 30);
   slp_buf_add_z(b, " -> ");

@@ -92,7 +92,10 @@ def the_manual_page_renders_without_a_warning():
 
 
 def bash_completes(script, *words):
-    program = (f"source {script}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _stream_tail; "
+    """What bash's function makes of words as bash splits them; cli_completions.py has bash itself call it."""
+    line = "stream-tail " + " ".join(words).replace(" = ", "=").replace(" =", "=")
+    program = (f"source {script}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; "
+               "_stream_tail; "
                "printf '%s\\n' \"${COMPREPLY[@]}\"")
     got = subprocess.run(["bash", "-c", program, "bash", "stream-tail", *words], capture_output=True, text=True, check=False,
                          env=environment())
@@ -129,9 +132,11 @@ def bash_completes_every_option():
 def zsh_has_every_option():
     text = output("--completion", "zsh")
     check(text.startswith("#compdef stream-tail\n"))
-    specs = [line.strip()[:-2] if line.endswith("\\") else line.strip() for line in text.splitlines()[3:]]
+    lines = text.split("_arguments -s -S \\\n")[1].splitlines()
+    specs = [line.strip()[:-2] if line.endswith("\\") else line.strip() for line in lines]
     for spec in specs:
-        check(re.fullmatch(r"'\*(-\w\+?|--[\w-]+=?-?)\[[^][':]+\](:[^:']*:[^:']*)?(::[A-Z]+:)?'|'\*:stream:'", spec), spec)
+        check(re.fullmatch(r"'\*(-\w\+?|--[\w-]+=?-?)\[[^][':]+\](:[^:']*:([^:']|\\:)*)?(::[A-Z]+:[^:']*)?'"
+                           r"|'\*:stream: _stream_tail_names streams'", spec), spec)
     for letter, name in options():
         check(any(s.startswith(f"'*--{name}") for s in specs), name)
         check(not letter or any(s.startswith(f"'*-{letter}") for s in specs), letter)

@@ -81,9 +81,10 @@ static int help_all(slp_buf *b) { return slp_help(b, "all"); }
 TEST(every_text_has_every_row) {
   has_rows(help_all, "\n                            %-10s  %s\n");
   has_rows(man_without_hyphens, "\n%-10s  %s\n");
-  char *all = made(names), *bash = made(slp_completion_bash), *zsh = made(slp_completion_zsh);
-  CHECK(strstr(bash, all) && strstr(zsh, all));
-  free(all), free(bash), free(zsh);
+  char *all = made(names), *bash = made(slp_completion_bash), *zsh = made(slp_completion_zsh),
+       *fish = made(slp_completion_fish);
+  CHECK(strstr(bash, all) && strstr(zsh, all) && strstr(fish, all));
+  free(all), free(bash), free(zsh), free(fish);
 }
 
 TEST(a_name_that_nobody_has_is_told_with_all_names) {

@@ -86,6 +86,9 @@ TEST(the_manual_and_the_completions_have_all) {
   text = made(slp_completion_zsh);
   has_all(text, "'*-%c", "'*--%s", "-", "-");
   free(text);
+  text = made(slp_completion_fish);
+  has_all(text, " -s %c -l", " -l %s ", "-", "-");
+  free(text);
 }
 
 TEST(text_is_filled_into_lines) {

@@ -1,4 +1,4 @@
-/* topics.c - the topics of -h TOPIC: every option is in one of them, and -h fits a screen. */
+/* topics.c - the topics of -h TOPIC: every option is in a topic, and -h fits a screen. */
 #include "cli/topics.h"
 #include "check.h"
 #include "cli/help.h"

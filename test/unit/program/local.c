@@ -123,6 +123,17 @@ TEST(what_is_closed_to_this_user_is_named) {
   end();
 }
 
+TEST(a_folder_is_made_with_those_above_it) {
+  begin();
+  struct stat st;
+  CHECK_INT(slp_local_make_folder(in_folder("a/b")), 0);
+  CHECK(stat(in_folder("a/b"), &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 0777) == 0700);
+  CHECK_INT(slp_local_make_folder(in_folder("a/b")), 0);
+  CHECK_INT(slp_local_make_folder("/dev/null/x"), -ENOTDIR);
+  CHECK(rmdir(in_folder("a/b")) == 0 && rmdir(in_folder("a")) == 0);
+  end();
+}
+
 TEST(local_time_is_libc_s) {
   static const char *const zones[] = {"UTC", "CET-1CEST,M3.5.0,M10.5.0/3", "<+0530>-5:30",
                                       "EST5EDT,M3.2.0,M11.1.0"};

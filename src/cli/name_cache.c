@@ -1,0 +1,102 @@
+/* name_cache.c - names in files of the cache folder. A file is a line "KEY UNTIL" and then the names. Each
+ * kind has SLOTS files at most, so the folder stays small whatever keys come. */
+#include "cli/name_cache.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "cli/args.h"
+#include "cli/options.h"
+#include "codec/digest.h"
+#include "host/own_file.h"
+#include "program/local.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SLOTS 16 /* the first hex digit of the key */
+
+extern char **environ;
+
+/* Returns 1 if the variable goes into the key. Secrets do not, because a file name must not depend on them.
+ * */
+static int chooses_service(const char *variable) {
+  return strncmp(variable, "AWS_", 4) == 0 && strncmp(variable, "AWS_SECRET", 10) != 0 &&
+         strncmp(variable, "AWS_SESSION", 11) != 0;
+}
+
+static int add_key(slp_buf *b, const char *kind, const slp_args *args) {
+  char folder[4096];
+  slp_buf_addf(b, "%s\n%s\n", kind, args->stream && strcmp(kind, "streams") != 0 ? args->stream : "");
+  for (size_t i = 0; i < args->given_n; i++) {
+    const slp_given *g = &args->given[i];
+    slp_option_id id = g->option->id;
+    if (id == O_ENDPOINT || id == O_STORE || id == O_APP || id == O_KNOB)
+      slp_buf_addf(b, "%s=%s\n", g->option->name, g->value);
+  }
+  /* the path of a lease file may be relative */
+  if (args->opts.store && strncmp(args->opts.store, "sqlite:", 7) == 0 && getcwd(folder, sizeof folder))
+    slp_buf_add_z(b, folder);
+  for (char **v = environ; *v; v++)
+    if (chooses_service(*v)) slp_buf_addf(b, "%s\n", *v);
+  return slp_buf_failed(b);
+}
+
+static void find_folder(slp_name_cache *c) {
+  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  int n = 0;
+  if (xdg && *xdg == '/')
+    n = snprintf(c->folder, sizeof c->folder, "%s/stream-tail", xdg);
+  else if (home && *home == '/')
+    n = snprintf(c->folder, sizeof c->folder, "%s/.cache/stream-tail", home);
+  if (n < 0 || (size_t)n >= sizeof c->folder) c->folder[0] = 0;
+}
+
+int slp_name_cache_init(slp_name_cache *c, slp_mem *mem, const char *kind, const slp_args *args) {
+  slp_buf text;
+  uint8_t digest[20];
+  memset(c, 0, sizeof *c);
+  slp_buf_init(&text, mem, 1 << 20);
+  int r = add_key(&text, kind, args);
+  if (!r) r = slp_sha1(slp_buf_str(&text), digest);
+  slp_buf_free(&text);
+  if (r) return r;
+  slp_hex(c->key, digest, sizeof digest);
+  find_folder(c);
+  snprintf(c->path, sizeof c->path, "%s/%.20s-%c", c->folder, kind, c->key[0]);
+  return 0;
+}
+
+int slp_name_cache_read(const slp_name_cache *c, int64_t now_ms, slp_buf *ret) {
+  slp_buf file;
+  int64_t until_ms = 0;
+  int good = 0;
+  if (!*c->folder) return 0;
+  slp_buf_init(&file, ret->mem, SLP_NAME_CACHE_BYTES);
+  if (slp_local_read(c->path, &file) == 0) {
+    slp_str text = slp_buf_str(&file);
+    const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
+    size_t key_n = sizeof c->key - 1, line_n = end ? (size_t)(end - text.p) : 0;
+    /* a time that is further away than names are ever kept comes from a clock that was changed since */
+    good = line_n > key_n + 1 && memcmp(text.p, c->key, key_n) == 0 && text.p[key_n] == ' ' &&
+           slp_parse_i64((slp_str){text.p + key_n + 1, line_n - key_n - 1}, &until_ms) == 0 &&
+           now_ms < until_ms && until_ms - now_ms <= SLP_NAME_CACHE_MS;
+    if (good) good = slp_buf_add(ret, end + 1, text.n - line_n - 1) == 0;
+  }
+  slp_buf_free(&file);
+  return good;
+}
+
+void slp_name_cache_write(const slp_name_cache *c, slp_mem *mem, int64_t until_ms, slp_str names) {
+  slp_own_file *file;
+  slp_buf text;
+  if (!*c->folder || slp_local_make_folder(c->folder) != 0 || slp_own_file_open(mem, c->path, &file) != 0)
+    return;
+  slp_buf_init(&text, mem, SLP_NAME_CACHE_BYTES);
+  slp_buf_addf(&text, "%s %lld\n", c->key, (long long)until_ms);
+  slp_buf_add(&text, names.p, names.n);
+  if (!slp_buf_failed(&text)) (void)slp_own_file_replace(file, slp_buf_str(&text));
+  slp_own_file_close(file);
+  slp_buf_free(&text);
+}

@@ -1,0 +1,31 @@
+/* name_cache.h - keeps names for completions in files of the user's cache folder ($XDG_CACHE_HOME or
+ * ~/.cache, then stream-tail/), so that the service is asked at most once a minute. Only propose.c uses it.
+ * */
+#ifndef SLP_CLI_NAME_CACHE_H
+#define SLP_CLI_NAME_CACHE_H
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/args.h"
+
+#define SLP_NAME_CACHE_MS 60000       /* how long names are used */
+#define SLP_NAME_CACHE_NONE_MS 10000  /* how long it is remembered that names could not be had */
+#define SLP_NAME_CACHE_BYTES 1048576u /* the most bytes of a file */
+
+typedef struct slp_name_cache {
+  char folder[400]; /* "": there is no cache folder */
+  char path[440];
+  char key[41]; /* hex digits; names in the file are used only if the file has the same key */
+} slp_name_cache;
+
+/* Finds the file for names of this kind. The options and the environment by which the service, the account
+ * and the table are chosen go into the key. Returns 0, or SLP_ENOMEM. */
+int slp_name_cache_init(slp_name_cache *c, slp_mem *mem, const char *kind, const slp_args *args);
+/* Appends the names to `ret`, one a line, and returns 1. Returns 0 if there are none in the cache, or if they
+ * are too old. */
+int slp_name_cache_read(const slp_name_cache *c, int64_t now_ms, slp_buf *ret);
+/* Stores the names, which are used until until_ms. A failure is not reported: the service is then asked
+ * again. */
+void slp_name_cache_write(const slp_name_cache *c, slp_mem *mem, int64_t until_ms, slp_str names);
+
+#endif
