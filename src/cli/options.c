@@ -73,11 +73,13 @@ const slp_option slp_options[] = {
      "lag of a shard that no live worker reports is read at its checkpoint"},
     {O_NO_READ, 0, "no-read", SLP_NO_VALUE, NULL, SLP_MODE_LEASES, NULL,
      "read and list no shards: what no live worker reports is unknown"},
-    {O_LAG_OVER, 0, "lag-over", SLP_NEEDS_VALUE, "SPAN", SLP_MODE_LEASES, NULL,
-     "exit with status 7 if a shard's lag is above SPAN (90s, 5m, 2h30m), or not known, and say which"},
+    {O_LAG_OVER, 0, "lag-over", SLP_NEEDS_VALUE, "SPAN", SLP_MODE_LEASES | SLP_MODE_WATCH, NULL,
+     "exit with status 7 if a shard's lag is above SPAN (90s, 5m, 2h30m), or not known, and say which. With "
+     "--watch: show such a lag in red (without it from 10 minutes on), a tenth of it in yellow"},
     {O_EXPLAIN, 0, "explain", SLP_NEEDS_VALUE, "SHARD", ALL, NULL, "say why a shard is read, or is not"},
     {O_WATCH, 0, "watch", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
-     "a live view of the leases; reads the table every 2 seconds, or SECONDS"},
+     "a live view of the leases; reads the table every 2 seconds, or SECONDS. Keys on a terminal: ? lists "
+     "them, q quits, s sorts, / filters, Enter says why a shard is read or not, w shows workers"},
     {O_RELEASE, 0, "release", SLP_NEEDS_VALUE, "NAME", ALL, "Changing who reads a stream, and from where",
      "a shard: end its parking, and release its lease if the owner is dead; a worker: evict it, so that "
      "others take all its leases. If alive, it joins again"},
@@ -154,10 +156,9 @@ const slp_option slp_options[] = {
     {O_NULL, 'Z', "null", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "print empty keys and payloads as NULL"},
     {O_UNBUFFERED, 'u', "unbuffered", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "write each record at once, not together with those that came with it"},
-    {O_COLOR, 0, "color", SLP_NEEDS_VALUE, "auto|always|never", SLP_MODE_TAIL, NULL,
-     "shards, keys and what --grep and --key match. auto (the default): on a terminal, unless NO_COLOR is "
-     "set. "
-     "Late records are shown reversed"},
+    {O_COLOR, 0, "color", SLP_NEEDS_VALUE, "auto|always|never", SLP_MODE_TAIL | SLP_MODE_WATCH, NULL,
+     "shards, keys and what --grep and --key match; with --watch lags and states. auto (the default): on a "
+     "terminal, unless NO_COLOR is set. Late records are shown reversed"},
     {O_PRODUCE, 'P', "produce", SLP_NO_VALUE, NULL, ALL, "Writing records",
      "put the lines of standard input into STREAM; -P STREAM FILE...: each file as one record. For "
      "sandboxes, "

@@ -1,6 +1,6 @@
-/* watch.c - polls a lease table and shows it. On a terminal this takes the whole screen, draws over the
- * last frame, and restores the screen however the command ends. A frame for which a slow terminal has no
- * room is dropped; the next poll draws another one. */
+/* watch.c - polls a lease table and shows it. On a terminal this takes the whole screen, draws over the last
+ * frame, reads keys, and restores the terminal however the command ends. A frame for which a slow terminal
+ * has no room is dropped; the next poll or key draws another one. */
 #include "cli/watch.h"
 
 #include "base/buf.h"
@@ -9,11 +9,16 @@
 #include "cli/args.h"
 #include "cli/consumer_run.h"
 #include "cli/exit.h"
+#include "cli/lease_explain.h"
 #include "cli/people_lines.h"
 #include "cli/registered_text.h"
+#include "cli/watch_copy.h"
 #include "cli/watch_past.h"
+#include "cli/watch_style.h"
+#include "cli/watch_ui.h"
 #include "cli/watch_view.h"
 #include "host/terminal.h"
+#include "program/keys.h"
 #include "program/local.h"
 #include "program/process.h"
 #include "program/program.h"
@@ -36,6 +41,18 @@ typedef struct watch {
   slp_signals *signals;
   uint64_t begun_us, next_us; /* next_us: when the next poll is due */
   uint64_t polls;             /* how many polls have succeeded */
+  slp_keys *keys;             /* owned; NULL: there is no terminal to read keys from */
+  slp_watch_ui ui;
+  uint8_t escape_ticks; /* ticks since the first byte of a key came whose other bytes have not come */
+  uint8_t colours;
+  /* the result of the last successful poll, and when it came; on a terminal only */
+  slp_watch_copy copy;
+  int64_t polled_wall_ms;
+  uint64_t polled_ms;
+  char trouble[400];    /* why the last poll failed; "": it has succeeded */
+  slp_buf why;          /* page WHY: the text of --explain; empty: it has not come */
+  char why_shard[129];  /* page WHY: the shard that `why` is about, or that is being asked about */
+  uint64_t why_next_us; /* page WHY: when to ask again */
   /* terminal: the output is a terminal. taken: the whole screen is in use. utf8: the terminal shows UTF-8 */
   uint8_t terminal, taken, utf8;
   uint8_t polling;       /* 1: the lease table was asked for, and the answer has not come */
@@ -54,13 +71,22 @@ static void take(watch *w) {
   if (!w->terminal || w->taken) return;
   w->taken = 1;
   slp_terminal_give_back_on_crash();
+  w->ui.has_keys = (uint8_t)(w->keys && slp_keys_begin(w->keys));
   send(SLP_TERMINAL_TAKE, sizeof SLP_TERMINAL_TAKE - 1, DRAW_WAIT_MS);
 }
 
 static void give_back(watch *w) {
   if (!w->taken) return;
   w->taken = 0;
+  if (w->keys) slp_keys_end(w->keys);
   send(SLP_TERMINAL_GIVE_BACK, sizeof SLP_TERMINAL_GIVE_BACK - 1, GIVE_BACK_WAIT_MS);
+}
+
+/* Returns 1 if the user wants colours: --color, or else NO_COLOR and TERM decide. */
+static int wants_colours(const slp_args *a) {
+  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+  if (a->color != SLP_COLOR_AUTO) return a->color == SLP_COLOR_ALWAYS;
+  return !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 }
 
 static int speaks_utf8(void) {
@@ -70,26 +96,20 @@ static int speaks_utf8(void) {
   return v && (strstr(v, "UTF-8") || strstr(v, "utf8") || strstr(v, "UTF8") || strstr(v, "utf-8"));
 }
 
-/* Appends a screen with the control sequences of a terminal. Each line first erases what the last frame
- * had to its right. */
-static int add_frame(slp_buf *frame, slp_str screen) {
-  slp_buf_add_z(frame, "\033[H");
-  for (size_t i = 0; i < screen.n; i++) {
-    if (screen.p[i] == '\n') slp_buf_add_z(frame, "\033[K\r");
-    slp_buf_add_char(frame, screen.p[i]);
-  }
-  return slp_buf_add_z(frame, "\033[K\033[J");
-}
-
 static int draw(watch *w, const slp_watch_news *news) {
   uint32_t columns, rows;
   slp_buf screen, frame;
   if (slp_terminal_size(1, &columns, &rows) != 0) return 0;
   slp_buf_init(&screen, w->app.mem, 1 << 22);
   slp_buf_init(&frame, w->app.mem, 1 << 23);
+  take(w);
   int bad = slp_watch_screen(&screen, news, columns, rows, w->utf8);
-  if (!bad) bad = add_frame(&frame, slp_buf_str(&screen));
-  if (!bad) take(w);
+  if (!bad) bad = slp_watch_add_frame(&frame, slp_buf_str(&screen), w->colours);
+  if (!bad && *w->trouble) { /* replaces the last line */
+    slp_buf_addf(&frame, "\033[%u;1H", (unsigned)rows);
+    slp_watch_trouble(&frame, w->trouble, columns);
+    bad = slp_buf_add_z(&frame, "\033[K");
+  }
   if (!bad) send(frame.p, frame.n, DRAW_WAIT_MS);
   slp_buf_free(&screen);
   slp_buf_free(&frame);
@@ -98,45 +118,64 @@ static int draw(watch *w, const slp_watch_news *news) {
 
 /* ---- polls ------------------------------------------------------------------------------------ */
 
-static int show(watch *w, const sloop_leases_t *leases) {
+static slp_watch_news news_of(watch *w, const sloop_leases_t *leases) {
   const slp_args *a = w->app.args;
   sloop_stats_t st;
-  slp_buf text;
   slp_cli_consumer_stats(&w->consumer, &st);
-  slp_watch_news news = {.stream = a->stream,
-                         .app = a->opts.app,
-                         .retrieval = w->retrieval.n ? slp_buf_z(&w->retrieval) : NULL,
-                         .leases = leases,
-                         .past = &w->past,
-                         .wall_ms = slp_program_wall_ms(),
-                         .now_ms = slp_program_mono_us() / 1000,
-                         .throttled = st.store_throttles,
-                         .every_ms = a->watch_ms};
-  news.local_ms = slp_local_offset_ms(news.wall_ms);
-  int bad = slp_watch_past_add(&w->past, leases, news.now_ms, news.wall_ms);
-  if (bad || w->terminal) return bad ? bad : draw(w, &news);
+  return (slp_watch_news){.stream = a->stream,
+                          .app = a->opts.app,
+                          .retrieval = w->retrieval.n ? slp_buf_z(&w->retrieval) : NULL,
+                          .leases = leases,
+                          .past = &w->past,
+                          .wall_ms = w->polled_wall_ms,
+                          .local_ms = slp_local_offset_ms(w->polled_wall_ms),
+                          .now_ms = w->polled_ms,
+                          .throttled = st.store_throttles,
+                          .every_ms = a->watch_ms,
+                          .ui = w->terminal ? &w->ui : NULL,
+                          .why = w->why.n ? slp_buf_z(&w->why) : NULL,
+                          .red_ms = a->lag_over ? a->lag_over_ms : 0};
+}
+
+/* Draws the last poll again, because a key was typed or the size has changed. Draws nothing before the first
+ * poll. */
+static void redraw(watch *w) {
+  if (!w->terminal || !w->polls || w->consumer.stopping || w->consumer.failed) return;
+  slp_watch_news news = news_of(w, &w->copy.all);
+  if (draw(w, &news) != 0) slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
+}
+
+/* Shows the result of a poll. */
+static int show(watch *w, const sloop_leases_t *leases) {
+  slp_buf text;
+  w->polled_wall_ms = slp_program_wall_ms();
+  w->polled_ms = slp_program_mono_us() / 1000;
+  w->trouble[0] = 0;
+  int bad = slp_watch_past_add(&w->past, leases, w->polled_ms, w->polled_wall_ms);
+  if (bad) return bad;
+  if (w->terminal) {
+    slp_watch_copy_free(&w->copy);
+    bad = slp_watch_copy_make(&w->copy, w->app.mem, leases);
+    if (!bad) redraw(w);
+    return bad;
+  }
+  slp_watch_news news = news_of(w, leases);
   slp_buf_init(&text, w->app.mem, UINT64_C(1) << 30);
   bad = slp_watch_block(&text, &news);
   slp_app_write(&w->app, &text);
   return bad;
 }
 
-/* Shows why a poll failed. The text replaces the last line of the last frame. */
+/* Shows why a poll failed. On a terminal the text replaces the last line of the screen until a poll
+ * succeeds. */
 static int show_trouble(watch *w, const char *why) {
-  uint32_t columns, rows;
-  slp_buf text;
   if (!w->terminal) {
     slp_say_if_room("%s", why);
     return 0;
   }
-  if (!w->taken || slp_terminal_size(1, &columns, &rows) != 0) return 0;
-  slp_buf_init(&text, w->app.mem, 1 << 16);
-  slp_buf_addf(&text, "\033[%u;1H", (unsigned)rows);
-  slp_watch_trouble(&text, why, columns);
-  int bad = slp_buf_add_z(&text, "\033[K");
-  if (!bad) send(text.p, text.n, DRAW_WAIT_MS);
-  slp_buf_free(&text);
-  return bad;
+  snprintf(w->trouble, sizeof w->trouble, "%s", why);
+  redraw(w);
+  return 0;
 }
 
 static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases, const sloop_error_t *error,
@@ -157,6 +196,39 @@ static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases
 }
 
 static void look(watch *w);
+
+/* ---- page WHY --------------------------------------------------------------------------------- */
+
+static void on_explanation(sloop_admin_t *a, int status, const sloop_explanation_t *e,
+                           const sloop_error_t *error, void *arg) {
+  watch *w = arg;
+  char line[400] = "";
+  (void)a;
+  w->polling = 0;
+  if (w->consumer.stopping || w->consumer.failed) return;
+  if (w->ui.page != SLP_WATCH_WHY || strcmp(w->why_shard, w->ui.shard) != 0)
+    return; /* it is no longer wanted */
+  slp_buf_clear(&w->why);
+  if (status) {
+    slp_cli_consumer_error_line(&w->consumer, status, error, line, sizeof line);
+    slp_buf_add_z(&w->why, line);
+  } else {
+    slp_lease_explain(&w->why, e);
+  }
+  redraw(w);
+  look(w);
+}
+
+/* If page WHY is shown and it is time, asks why the chosen shard is read or not, and returns 1. */
+static int ask_why(watch *w, uint64_t now_us) {
+  int is_new = strcmp(w->why_shard, w->ui.shard) != 0;
+  if (w->ui.page != SLP_WATCH_WHY || (!is_new && now_us < w->why_next_us)) return 0;
+  if (is_new) slp_buf_clear(&w->why);
+  snprintf(w->why_shard, sizeof w->why_shard, "%s", w->ui.shard);
+  w->why_next_us = now_us + w->app.args->watch_ms * UINT64_C(1000);
+  w->polling = sloop_admin_explain(w->consumer.admin, w->why_shard, on_explanation, w) == 0;
+  return w->polling;
+}
 
 static void on_registered(sloop_admin_t *a, int status, const sloop_registered_t *const *all, size_t n,
                           const sloop_error_t *error, void *arg) {
@@ -185,7 +257,8 @@ static int ask_consumers(watch *w, uint64_t now_us) {
 static void look(watch *w) {
   uint64_t now_us = slp_program_mono_us();
   /* While the reader of standard output does not read, no further block of text is made. */
-  if (w->polling || w->consumer.stopping || now_us < w->next_us || slp_app_unwritten(&w->app) > 0) return;
+  if (w->polling || w->consumer.stopping || slp_app_unwritten(&w->app) > 0) return;
+  if (ask_why(w, now_us) || now_us < w->next_us) return;
   if (ask_consumers(w, now_us)) return;
   w->next_us = now_us + w->app.args->watch_ms * UINT64_C(1000);
   w->polling = sloop_admin_leases(w->consumer.admin, on_leases, w) == 0;
@@ -198,10 +271,34 @@ static void end_watch(watch *w) {
   slp_cli_consumer_stop(&w->consumer, 0);
 }
 
+static void close_inputs(watch *w) {
+  if (w->signals) slp_signals_close(w->signals);
+  slp_keys_close(w->keys);
+  w->signals = NULL;
+  w->keys = NULL;
+}
+
+static void on_keys_done(watch *w) {
+  if (w->ui.page != SLP_WATCH_WHY) w->why_shard[0] = 0; /* the next Enter asks anew */
+  if (w->ui.quit) {
+    end_watch(w);
+    return;
+  }
+  redraw(w);
+  look(w);
+}
+
+static void on_keys(void *arg, const char *p, size_t n) {
+  watch *w = arg;
+  if (w->consumer.stopping || w->consumer.failed) return;
+  w->escape_ticks = 0;
+  slp_watch_ui_take(&w->ui, p, n);
+  on_keys_done(w);
+}
+
 static void leave_if_done(watch *w) {
   if (!w->consumer.closed || !w->app.out || slp_app_unwritten(&w->app) > 0) return;
-  if (w->signals) slp_signals_close(w->signals);
-  w->signals = NULL;
+  close_inputs(w);
   slp_app_close(&w->app);
 }
 
@@ -218,8 +315,7 @@ static void on_out_failed(slp_app *app) {
 static void on_overdue(slp_app *app) {
   watch *w = app->user;
   if (!w->consumer.closed) return;
-  if (w->signals) slp_signals_close(w->signals);
-  w->signals = NULL;
+  close_inputs(w);
   slp_app_close(app);
 }
 
@@ -236,6 +332,11 @@ static void on_tick(slp_app *app) {
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
     return;
   }
+  if (w->ui.sequence_n && w->escape_ticks++ > 0) { /* nothing comes behind an Esc: it is a key by itself */
+    slp_watch_ui_settle(&w->ui);
+    on_keys_done(w);
+    return;
+  }
   look(w);
 }
 
@@ -245,7 +346,8 @@ static void on_signal(void *arg, int number) {
     give_back(w);
     slp_terminal_stop_process();
   }
-  w->next_us = 0; /* draws now, because the size has changed or the process was continued */
+  redraw(w); /* the size has changed, or the process was continued and has the whole screen to draw */
+  if (number != SIGWINCH) w->next_us = 0;
   look(w);
 }
 
@@ -258,6 +360,8 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   o.retrieval = SLOOP_RETRIEVAL_POLL; /* --watch must not register a consumer, as another retrieval would */
   slp_watch_past_init(&w.past, mem);
   slp_buf_init(&w.retrieval, mem, 4096);
+  slp_buf_init(&w.why, mem, 1 << 20);
+  w.copy.mem = mem;
   w.app.user = &w;
   w.app.on_interrupt = on_interrupt;
   w.app.on_overdue = on_overdue;
@@ -267,10 +371,14 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   w.begun_us = slp_program_mono_us();
   w.terminal = (uint8_t)slp_is_terminal(1);
   w.utf8 = (uint8_t)speaks_utf8();
+  w.colours = (uint8_t)wants_colours(args);
   w.consumer = (slp_cli_consumer){
       .user = &w, .on_closed = on_closed, .on_failing = on_failing, .lasting = 1, .muted = w.terminal};
   if (slp_app_open(&w.app, mem, args) == 0) {
-    if (w.terminal) w.signals = slp_signals_new(mem, w.app.loop, numbers, numbers_n, on_signal, &w);
+    if (w.terminal) {
+      w.signals = slp_signals_new(mem, w.app.loop, numbers, numbers_n, on_signal, &w);
+      w.keys = slp_keys_new(mem, w.app.loop, on_keys, &w);
+    }
     if (slp_cli_consumer_open_idle(&w.consumer, &w.app, &o) != 0) {
       w.consumer.closed = 1;
       leave_if_done(&w);
@@ -281,5 +389,7 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   int code = slp_app_run(&w.app);
   slp_watch_past_free(&w.past);
   slp_buf_free(&w.retrieval);
+  slp_buf_free(&w.why);
+  slp_watch_copy_free(&w.copy);
   return code;
 }

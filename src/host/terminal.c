@@ -21,10 +21,43 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows) {
   return 0;
 }
 
+/* ---- keys ---------------------------------------------------------------------------------------------- */
+static struct termios before_keys;         /* the settings to restore */
+static volatile sig_atomic_t keys_fd = -1; /* whose settings were changed; -1: none */
+
+int slp_terminal_is_foreground(int fd) { return tcgetpgrp(fd) == getpgrp(); }
+
+int slp_terminal_keys_open(int shown_fd) {
+  if (tcgetsid(shown_fd) != getsid(0)) return -ENOTTY;
+  int fd = open("/dev/tty", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd >= 0) return fd;
+  return errno == ENXIO || errno == ENOENT ? -ENOTTY : -errno;
+}
+
+int slp_terminal_keys_begin(int fd) {
+  if (keys_fd >= 0) return 0;
+  if (!slp_terminal_is_foreground(fd)) return -ENOTTY;
+  if (tcgetattr(fd, &before_keys) != 0) return -errno;
+  struct termios keys = before_keys;
+  keys.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
+  keys.c_cc[VMIN] = 1;
+  keys.c_cc[VTIME] = 0;
+  if (tcsetattr(fd, TCSANOW, &keys) != 0) return -errno;
+  keys_fd = fd;
+  return 0;
+}
+
+void slp_terminal_keys_end(void) {
+  int fd = keys_fd;
+  keys_fd = -1;
+  if (fd >= 0 && slp_terminal_is_foreground(fd)) (void)tcsetattr(fd, TCSANOW, &before_keys);
+}
+
 /* Handles the signal of a crash, and does only what is safe in a signal handler. Because of SA_RESETHAND,
  * raise() then has the signal's default effect. */
 static void on_crash(int number) {
   static const char text[] = SLP_TERMINAL_GIVE_BACK;
+  slp_terminal_keys_end();
   ssize_t n = write(1, text, sizeof text - 1);
   (void)n;
   raise(number);

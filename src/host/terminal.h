@@ -14,8 +14,21 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows);
  * both. */
 #define SLP_TERMINAL_TAKE "\033[?1049h\033[?25l"
 #define SLP_TERMINAL_GIVE_BACK "\033[?25h\033[?1049l"
-/* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL), or SIGQUIT, writes SLP_TERMINAL_GIVE_BACK
- * to standard output before it ends the process as usual. */
+/* Opens this process's terminal (/dev/tty) for reading keys, as a descriptor that shares no flags with
+ * another one. Returns it, or -errno; -ENOTTY: the process has no terminal, or shown_fd, where it writes, is
+ * another one. The caller closes it. */
+int slp_terminal_keys_open(int shown_fd);
+/* From now on keys come at once and are not shown. Ctrl-C and Ctrl-Z keep their signals. fd: a descriptor of
+ * slp_terminal_keys_open. Returns 0, or -errno; -ENOTTY: the process is in the background, where a change of
+ * the terminal would stop it. */
+int slp_terminal_keys_begin(int fd);
+/* Makes the terminal what slp_terminal_keys_begin found. Does nothing if that was not called, or if the
+ * process is in the background by now. May be called in a signal handler. */
+void slp_terminal_keys_end(void);
+/* Returns 1 if the process is in the foreground of the terminal. Otherwise reading keys would stop it. */
+int slp_terminal_is_foreground(int fd);
+/* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL), or SIGQUIT, ends the reading of keys and
+ * writes SLP_TERMINAL_GIVE_BACK to standard output before it ends the process as usual. */
 void slp_terminal_give_back_on_crash(void);
 /* Stops the process as Ctrl-Z does by default, although SIGTSTP is handled. Returns when the process is
  * continued. Returns at once if the system does not stop the process, because no shell could continue it (an

@@ -754,10 +754,10 @@ def watching_a_fleet_on_a_terminal():
                 fleet.workers["carl"].process.kill()
                 t.wait_for(lambda t: all(" anna " in row_of(t, str(i)) for i in range(6)), "one who has all")
                 t.resize(120, 40)
-                t.wait_for(lambda t: t.lines()[39] == "Ctrl-C ends", "a larger picture")
+                t.wait_for(lambda t: t.lines()[39].startswith("q quit "), "a larger picture")
                 t.resize(60, 12)
                 t.screens[True] = {}
-                t.wait_for(lambda t: t.lines()[11] == "Ctrl-C ends" and any(" more, " in x for x in t.lines()), "a smaller one")
+                t.wait_for(lambda t: t.lines()[11].startswith("q quit ") and any(" more, " in x for x in t.lines()), "a smaller one")
                 # Somebody else has the terminal for a while.
                 job = job_of(t.process)
                 for _ in range(2):
@@ -766,7 +766,7 @@ def watching_a_fleet_on_a_terminal():
                     t.look()
                     t.check_given_back()
                     t.type(b"\n")
-                    t.wait_for(lambda t: t.alternate and t.lines()[11] == "Ctrl-C ends", "it again")
+                    t.wait_for(lambda t: t.alternate and t.lines()[11].startswith("q quit "), "it again")
                 t.type(b"\x03")
                 equal(t.finish(), (0, ""))
                 t.check_given_back()

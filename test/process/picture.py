@@ -139,7 +139,7 @@ def line_in_svg(line, y, kind):
 
 
 def kind_of(line):
-    if re.match(r"(SHARD|WORKER) ", line) or line == "Ctrl-C ends":
+    if re.match(r"(SHARD|WORKER) ", line) or line.startswith("q quit "):
         return "faint"
     return "bad" if re.search(r"^\S+ +(dead|gone|silent)\b", line) else "text"
 

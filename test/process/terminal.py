@@ -27,6 +27,7 @@ class Terminal:
         self.alternate, self.cursor_shown = False, True
         self.at = [0, 0]
         self.screens = {False: {}, True: {}}  # (row, column) -> character, of the usual and the alternate one
+        self.style = ""  # the numbers of the styles that are on
         self.frames = 0  # how often it went home to draw
         self.decoder, self.rest = codecs.getincrementaldecoder("utf-8")(), ""
         self.master, slave = pty.openpty()
@@ -72,7 +73,11 @@ class Terminal:
         elif (query, letter) == ("", "H"):
             self.at = [int(n) - 1 for n in number.split(";")] if number else [0, 0]
             self.frames += not number
+        elif (query, letter) == ("", "m"):
+            check(number in ("0", "1", "2", "7", "31", "32", "33"), "it sends a colour that it should not know", number)
+            self.style = "" if number == "0" else self.style + " " + number
         elif (query, number) == ("", "") and letter in "KJ":
+            check(not self.style, "it erases in a style, which some terminals paint", self.style)
             for row, column in list(screen):
                 if (row == self.at[0] and column >= self.at[1]) or (letter == "J" and row > self.at[0]):
                     del screen[row, column]
@@ -142,6 +147,7 @@ class Terminal:
 
     def check_given_back(self):
         check(not self.alternate and self.cursor_shown, "the terminal is not given back", self.alternate, self.cursor_shown)
+        check(not self.style, "a style is left on", self.style)
         check(termios.tcgetattr(self.slave) == self.settings, "its settings have changed")
         check(not self.screens[False], "something is left on the usual screen", self.lines())
 

@@ -2,6 +2,7 @@
  * is on it. */
 #include "cli/watch_view.h"
 #include "check.h"
+#include "cli/watch_style.h"
 #include "codec/json.h"
 #include "leases_sample.h"
 
@@ -38,7 +39,8 @@ static const char *screen(uint32_t columns, uint32_t rows, int utf8) {
 
 static size_t width_of(const char *line, size_t n) {
   size_t width = 0;
-  for (size_t i = 0; i < n; i++) width += ((unsigned char)line[i] & 0xc0) != 0x80;
+  for (size_t i = 0; i < n; i++) /* bytes of styles take no column */
+    width += ((unsigned char)line[i] & 0xc0) != 0x80 && (unsigned char)line[i] >= 0x20;
   return width;
 }
 
@@ -94,10 +96,114 @@ TEST(every_size_has_its_lines) {
   for (uint32_t rows = 1; rows < 60; rows++)
     for (uint32_t columns = 1; columns < 200; columns += 7) check_shape(columns, rows, rows % 2);
   check_shape(80, 600, 1); /* more lines than leases */
+  /* and with keys, on every page */
+  slp_watch_ui ui = {.has_keys = 1, .picks = 1};
+  news.ui = &ui;
+  news.why =
+      "shard 0 is read by one\n  a line without a blank: "
+      "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+      "\n";
+  for (ui.page = SLP_WATCH_SHARDS; ui.page <= SLP_WATCH_HELP; ui.page++)
+    for (uint32_t rows = 1; rows < 60; rows += 3)
+      for (uint32_t columns = 1; columns < 240; columns += 13) {
+        ui.step = (int32_t)(rows % 7) - 2;
+        ui.sort = (slp_watch_sort)(rows % SLP_SORTS);
+        check_shape(columns, rows, rows % 2);
+      }
   end();
   static const sloop_leases_t none = {0};
   begin(&none);
   for (uint32_t rows = 1; rows < 30; rows++) check_shape(80, rows, 1);
+  end();
+}
+
+/* Returns the line of the last screen that begins with the text, without bytes of styles. */
+static const char *line_with(const char *text, const char *begin_of) {
+  static char line[400];
+  for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    size_t n = 0;
+    for (size_t i = 0; at[i] && at[i] != '\n' && n + 1 < sizeof line; i++)
+      if ((unsigned char)at[i] >= 0x20) line[n++] = at[i];
+    line[n] = 0;
+    if (strncmp(line, begin_of, strlen(begin_of)) == 0) return line;
+  }
+  return "";
+}
+
+TEST(a_wide_screen_has_more_columns) {
+  begin(&sample);
+  slp_watch_ui ui = {.has_keys = 1};
+  news.ui = &ui;
+  news.local_ms = 3600000;
+  const char *text = screen(200, 50, 0);
+  char *titles = strdup(line_with(text, "SHARD"));
+  CHECK(strstr(titles, "READ UP TO") && strstr(titles, "OWNER/s") && strstr(titles, "EPOCH") &&
+        strstr(titles, "REASON"));
+  size_t upto = (size_t)(strstr(titles, "READ UP TO") - titles),
+         reason = (size_t)(strstr(titles, "REASON") - titles);
+  const char *first = line_with(text, "0    ");
+  CHECK(strncmp(first + upto, "23:25:06", 8) == 0); /* 22:26:40 UTC, an hour ahead, at most 94 s behind */
+  CHECK(strstr(first, "123kB"));
+  CHECK(strncmp(line_with(text, "1    ") + upto, "23:26:40", 8) == 0); /* its tip */
+  int reasons = 0;
+  for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    char begin_of[30];
+    snprintf(begin_of, sizeof begin_of, "%.*s", (int)strcspn(at, " \n"), at);
+    const char *line = line_with(at, begin_of);
+    int parked = strstr(line, " parked ") != NULL, dead = strstr(line, " dead ") && strlen(line) > reason;
+    if (parked) CHECK(strncmp(line + reason, "until --release", 15) == 0);
+    if (dead) CHECK(strstr(line + reason, "owner") != NULL);
+    reasons += parked + dead;
+    if (strstr(line, " owned ") && strlen(line) > reason && !strstr(line, "goes to"))
+      CHECK(line[reason] == ' ');
+  }
+  CHECK(reasons >= 2);
+  CHECK(!strstr(screen(109, 50, 0), "READ UP TO"));
+  free(titles);
+  end();
+}
+
+TEST(trouble_has_its_colour_and_calm_another) {
+  begin(&sample);
+  slp_watch_ui ui = {.has_keys = 1};
+  news.ui = &ui;
+  const char *text = screen(120, 40, 0);
+  CHECK(strstr(text, SLP_STYLE_RED "dead") && strstr(text, SLP_STYLE_GREEN "   tip") &&
+        strstr(text, SLP_STYLE_YELLOW "  <94s"));
+  CHECK(strstr(text, SLP_STYLE_YELLOW "parked") && strstr(text, SLP_STYLE_BOLD "leads"));
+  news.red_ms = 94000;
+  CHECK(strstr(screen(120, 40, 0), SLP_STYLE_RED "  <94s"));
+  news.red_ms = 2000000;
+  CHECK(strstr(screen(120, 40, 0), SLP_STYLE_GREEN "  <94s"));
+  CHECK(!strstr(text, SLP_STYLE_REVERSE));
+  ui.picks = 1;
+  CHECK(strstr(screen(120, 40, 0), SLP_STYLE_REVERSE "0 "));
+  end();
+}
+
+TEST(workers_leave_the_screen) {
+  sloop_worker_t workers[3] = {*sample_worker_at[0], *sample_worker_at[0], *sample_worker_at[1]};
+  const sloop_worker_t *at[3] = {&workers[0], &workers[1], &workers[2]};
+  sloop_lease_t lease = sample_leases[0];
+  const sloop_lease_t *lease_at[1] = {&lease};
+  sloop_leases_t all = {lease_at, 1, at, 3, NULL, 0};
+  workers[0].worker = "away.1";
+  workers[0].dead = workers[0].leaving = 1;
+  workers[1].worker = "late.1";
+  workers[1].dead = 1;
+  workers[1].leaving = 0;
+  workers[1].held = 7; /* what its last heartbeat said */
+  begin(&all);
+  slp_watch_ui ui = {.has_keys = 1};
+  CHECK(*line_with(screen(80, 24, 0), "away") && *line_with(screen(80, 24, 0), "late"));
+  news.ui = &ui;
+  const char *text = screen(80, 24, 0);
+  CHECK(!*line_with(text, "away"));
+  CHECK(strstr(line_with(text, "late"), "dead         0 "));
+  news.wall_ms = workers[1].written_at_ms + workers[1].lease_ms + 60001;
+  CHECK(!*line_with(screen(80, 24, 0), "late"));
+  lease.owner = "late.1"; /* a shard still waits for another owner */
+  CHECK(strstr(line_with(screen(80, 24, 0), "late"), "dead         1 "));
   end();
 }
 
