@@ -21,10 +21,12 @@ int slp_watch_matches(const char *text, const char *filter) {
   }
 }
 
+/* The id of the owner is compared, and not the instance: its last part is random. */
 static int is_wanted(const slp_watch_row *row, const char *filter) {
+  char id[SLP_WORKER_ID];
+  slp_worker_id(row->lease->owner, id);
   return slp_watch_matches(slp_shard_short(row->lease->shard), filter) ||
-         slp_watch_matches(slp_lease_mood_word(row->mood), filter) ||
-         slp_watch_matches(row->lease->owner, filter);
+         slp_watch_matches(slp_lease_mood_word(row->mood), filter) || slp_watch_matches(id, filter);
 }
 
 int slp_watch_rows_make(slp_watch_rows *r, slp_mem *mem, const sloop_leases_t *leases, int64_t wall_ms,

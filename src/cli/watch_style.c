@@ -50,7 +50,8 @@ static void add_style(slp_buf *b, styled *now, char style, int colours) {
 
 int slp_watch_add_frame(slp_buf *b, slp_str screen, int colours) {
   styled now = {0};
-  slp_buf_add_z(b, "\033[H");
+  /* the frame before may have been cut off in a style */
+  slp_buf_add_z(b, "\033[0m\033[H");
   for (size_t i = 0; i < screen.n; i++) {
     char c = screen.p[i];
     if (c == '\n') {

@@ -378,8 +378,10 @@ static int is_gone(const slp_watch_news *n, const sloop_worker_t *w) {
 }
 
 static int is_shown(const slp_watch_news *n, const sloop_worker_t *w) {
+  char id[SLP_WORKER_ID];
   if (is_gone(n, w)) return 0;
-  return !n->ui || slp_watch_matches(w->worker, n->ui->filter) ||
+  slp_worker_id(w->worker, id);
+  return !n->ui || slp_watch_matches(id, n->ui->filter) ||
          slp_watch_matches(word_by_past(n, w), n->ui->filter) || slp_watch_matches(w->host, n->ui->filter);
 }
 

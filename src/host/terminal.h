@@ -13,7 +13,7 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows);
 /* What a full-screen program writes: TAKE shows an empty screen and hides the cursor, GIVE_BACK restores
  * both. */
 #define SLP_TERMINAL_TAKE "\033[?1049h\033[?25l"
-#define SLP_TERMINAL_GIVE_BACK "\033[?25h\033[?1049l"
+#define SLP_TERMINAL_GIVE_BACK "\033[0m\033[?25h\033[?1049l"
 /* Opens this process's terminal (/dev/tty) for reading keys, as a descriptor that shares no flags with
  * another one. Returns it, or -errno; -ENOTTY: the process has no terminal, or shown_fd, where it writes, is
  * another one. The caller closes it. */

@@ -53,8 +53,17 @@ void slp_program_fill_standard(void) {
  * write() does not block even if the descriptor is in blocking mode. */
 #define PIECE_MAX 4096u
 
-int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms) {
-  uint64_t give_up_us = slp_program_mono_us() + (uint64_t)wait_ms * 1000u;
+/* A terminal is reported as writable when one byte fits, and write() in blocking mode then waits until all
+ * bytes fit. Opens the terminal once more, in another mode: the flags of `fd` are those of other programs,
+ * too. Returns -1 if fd is no terminal, or if it can't be opened, as after su(1). */
+static int open_terminal_again(int fd) {
+  char path[40];
+  if (!isatty(fd)) return -1;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static int write_until(int fd, slp_str bytes, uint64_t give_up_us) {
   while (bytes.n > 0) {
     uint64_t now_us = slp_program_mono_us();
     int left_ms = now_us < give_up_us ? (int)((give_up_us - now_us + 999u) / 1000u) : 0;
@@ -66,12 +75,24 @@ int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms) {
     if (p.revents & POLLNVAL) return -EBADF;
     size_t piece = bytes.n < PIECE_MAX ? bytes.n : PIECE_MAX;
     ssize_t wrote = write(fd, bytes.p, piece);
-    if (wrote < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (wrote < 0 && errno == EAGAIN) { /* room for one byte, and a newline needs two on a terminal */
+      if (!left_ms) return SLP_ETIMEDOUT;
+      (void)poll(NULL, 0, 1);
+      continue;
+    }
+    if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) return -errno;
     bytes.p += wrote;
     bytes.n -= (size_t)wrote;
   }
   return 0;
+}
+
+int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms) {
+  int own_fd = open_terminal_again(fd);
+  int r = write_until(own_fd >= 0 ? own_fd : fd, bytes, slp_program_mono_us() + (uint64_t)wait_ms * 1000u);
+  if (own_fd >= 0) close(own_fd);
+  return r;
 }
 
 int slp_program_create(const char *path) {

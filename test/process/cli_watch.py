@@ -337,6 +337,24 @@ def a_watch_in_the_background_leaves_the_keys_to_others():
 
 
 @test
+def a_terminal_that_takes_nothing_holds_nobody_up():
+    """Frames are dropped: what is typed has its effect, and the command ends in time."""
+    with Box(30, *NO_LIMITS) as box, Workers(box, "anna") as workers:
+        workers.share(30)
+        for last in (b"q", b"\x03"):
+            with Judged(watch(), {**box.env, **UTF8}, 300, 80) as t:
+                t.has(LAST_KEYS)
+                time.sleep(4)  # nobody reads
+                for _ in range(30):
+                    t.type(b"s?x")
+                begun = time.monotonic()
+                t.type(last)
+                equal(t.process.wait(12), 0)
+                check(time.monotonic() - begun < 6, time.monotonic() - begun)
+                check(termios.tcgetattr(t.slave) == t.settings, "its settings have changed")
+
+
+@test
 def no_bytes_that_are_typed_do_harm():
     with Box(6, *NO_LIMITS) as box, Workers(box, "anna") as workers:
         workers.share(6)

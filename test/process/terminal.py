@@ -142,7 +142,8 @@ class Terminal:
         while self.process.poll() is None and time.monotonic() < until:
             self.look()
         check(self.process.poll() is not None, "it does not end")
-        self.look(0.1)
+        while select.select([self.master], [], [], 0.1)[0] and self.look():
+            pass
         return self.process.returncode, self.process.stderr.read().decode()
 
     def check_given_back(self):

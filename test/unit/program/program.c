@@ -3,7 +3,9 @@
 #include "program/program.h"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -43,6 +45,25 @@ static int play(const char *part) {
   return 0;
 }
 CHECK_PART(play)
+
+/* poll() says that a terminal may be written when one byte fits, and write() then waits until all of it does. */
+TEST(a_terminal_that_nobody_reads_is_given_up_in_time) {
+  static char text[100000];
+  int master, slave;
+  for (size_t i = 0; i < sizeof text; i++) text[i] = i % 37 == 36 ? '\n' : 'x';
+  CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
+  alarm(20);
+  for (size_t i = 0; i < 3; i++) {
+    uint64_t begun_us = slp_program_mono_us();
+    CHECK_INT(slp_program_write(slave, (slp_str){text + i * 1000, 90000 + i}, 200), SLP_ETIMEDOUT);
+    uint64_t took_us = slp_program_mono_us() - begun_us;
+    CHECK(took_us >= 190000 && took_us < 3000000);
+  }
+  CHECK(!(fcntl(slave, F_GETFL) & O_NONBLOCK)); /* others share its flags */
+  CHECK_INT(fcntl(master, F_SETFL, O_NONBLOCK), 0);
+  while (read(master, text, sizeof text) > 0) CHECK(text[0] == 'x' || text[0] == '\r' || text[0] == '\n');
+  CHECK_INT(slp_program_write(slave, SLP_STR("y"), 200), 0);
+}
 
 TEST(the_line_looked_for_is_found_among_others) {
   start("talk");
