@@ -12,7 +12,8 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "process"))
 
-from command import check, main, run, test  # noqa: E402 pylint: disable=wrong-import-position
+from command import check, main, run, test, wait_until  # noqa: E402 pylint: disable=wrong-import-position
+from terminal import Terminal  # noqa: E402 pylint: disable=wrong-import-position
 
 BIN, SHIM = os.environ["SLOOP_TAIL_SCRIPTED"], os.environ["SLOOP_TEST_FAIL_NTH"]
 with open(BIN, "rb") as program:
@@ -61,6 +62,41 @@ def lists_and_commands_about_leases():
 @test
 def a_watch_that_fails():
     play("--watch", "-G", "app", "orders", FAKE_ERROR="-5018:fatal")
+
+
+@test
+def a_watch_on_a_terminal():
+    """Each page is drawn. Whatever fails, the terminal is given back."""
+    for onward in ({}, {"FAIL_ONWARD": 1}):
+        for n in range(1, POINTS_MAX, 1 if os.environ.get("SLOOP_TEST_FULL") else 7):
+            with tempfile.TemporaryDirectory() as folder:
+                log = os.path.join(folder, "failed")
+                env = {**onward, "LD_PRELOAD": SHIM, "FAIL_CALL": "alloc", "FAIL_NTH": n, "FAIL_LOG": log, "HOME": folder,
+                       "FAKE_LEASES": 3, "LC_ALL": "C.UTF-8", "TERM": "xterm"}
+                with Terminal([BIN, "--watch=1", "-G", "app", "orders"], env, 120, 30) as t:
+                    wait_until(lambda t=t: not t.look() or t.frames or t.process.poll() is not None, what="a frame, or the end")
+                    for key in (b"s", b"/s\r", b"\r", b"?", b"w", b"q"):
+                        if t.process.poll() is None:
+                            t.type(key)
+                            t.look(0.02)
+                    for _ in range(3):
+                        if t.process.poll() is None:
+                            t.type(b"\x1b")
+                            t.look(0.3)
+                            t.type(b"q")
+                    status, said = t.finish()
+                    check(status in (0, 1), f"n={n}{onward}: status {status}: {said[-500:]}")
+                    check(status == 0 or said.startswith("stream-tail: "), f"n={n}{onward}: not a word: {said!r}")
+                    t.check_given_back()
+                if not os.path.exists(log):
+                    break
+        check(n > 50, "hardly an allocation was made to fail", n)
+
+
+@test
+def names_for_a_completion():
+    for kind in ("shards", "workers", "profiles"):
+        play("--propose-names", kind, "-G", "app", "orders", FAKE_LEASES=2, XDG_CACHE_HOME="/dev/null")
 
 
 @test
