@@ -288,9 +288,14 @@ static void send(slp_find *f, slp_find_service service, int describes) {
   slp_json_op_send(op);
 }
 
+static void skip_services(slp_find *f) {
+  while (f->service < SLP_FIND_SERVICES && f->calls.skips[f->service]) f->service++;
+}
+
 /* Goes on to the names of the next service or, after the last service, to the descriptions. */
 static void next_service(slp_find *f) {
   f->service++;
+  skip_services(f);
   slp_buf_clear(&f->last);
   slp_paging_begin(&f->pages, PAGES_MAX, BYTES_MAX);
   go_on(f);
@@ -412,6 +417,7 @@ int slp_find_new(slp_find **ret, sloop_t *s, const slp_find_calls *calls, void *
   f->aws = s->family->aws;
   f->calls = *calls;
   f->arg = arg;
+  skip_services(f);
   f->ev.run = on_event;
   f->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_due};
   slp_aws_hold(f->aws);

@@ -4,6 +4,7 @@
 #define SLP_API_FIND_STREAMS_H
 
 #include "base/fail.h"
+#include <stdint.h>
 #include <sloop.h>
 
 typedef struct slp_found_stream {
@@ -33,6 +34,7 @@ typedef struct slp_find_calls {
   /* Called once, at the end. fails[SERVICE].class is SLP_FINE if the names of that service are complete. May
    * call slp_find_free. */
   void (*on_done)(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg);
+  uint8_t skips[SLP_FIND_SERVICES]; /* skips[SERVICE] 1: that service is not asked, and has no names */
 } slp_find_calls;
 
 /* Starts to find streams with the credentials, region and endpoints of s, which may be a consumer that never

@@ -13,6 +13,7 @@
 #include "cli/nearest.h"
 #include "cli/options.h"
 #include "cli/point_in_time.h"
+#include "cli/stream_pattern.h"
 
 #include <sloop.h>
 #include <sloop_sandbox.h>
@@ -114,6 +115,7 @@ static int take_stream(slp_args *a, const char *word, char why[200]) {
     snprintf(why, 200, "\"%.100s\" is given twice", word);
     return SLP_EINVAL;
   }
+  if (slp_is_stream_pattern(word)) a->patterns[a->patterns_n++] = word;
   a->streams[a->streams_n++] = word;
   a->stream = a->streams[0];
   return 0;
@@ -405,6 +407,8 @@ static int check_exporter(slp_args *a, char why[200]) {
   return take_apps(a, why);
 }
 
+int slp_args_several(const slp_args *a) { return a->streams_n > 1 || a->patterns_n > 0; }
+
 int slp_args_want_metrics(const slp_args *a) {
   const sloop_metrics_opts_t *m = &a->metrics;
   return m->listen || m->cloudwatch || m->cloudwatch_set || m->set_of_0_1;
@@ -493,6 +497,29 @@ static int check_streams(const slp_args *a, char why[200]) {
   return SLP_EINVAL;
 }
 
+/* Checks the patterns among the streams. A pattern stands for several streams, whose names are not known
+ * yet. */
+static int check_patterns(const slp_args *a, char why[200]) {
+  const int several = SLP_MODE_TAIL | SLP_MODE_LIST | SLP_MODE_LEASES | SLP_MODE_IAM | SLP_MODE_CONSUMERS;
+  slp_stream_pattern pattern;
+  for (size_t i = 0; i < a->patterns_n; i++) {
+    const char *word = a->patterns[i];
+    if (slp_stream_pattern_read(word, &pattern, why)) return SLP_EINVAL;
+    if (!(a->mode & several))
+      snprintf(why, 200, "%s takes the name of one stream, and \"%.60s\" is a pattern of names",
+               slp_mode_shown(a->mode), word);
+    else if (a->mode == SLP_MODE_LEASES && a->exports)
+      snprintf(why, 200, "--leases --metrics takes names of streams, and \"%.60s\" is a pattern", word);
+    else if (a->start.kind == SLOOP_AT_SEQ || a->shard_key)
+      snprintf(why, 200, "%s is about one stream, and \"%.60s\" is a pattern of names",
+               a->shard_key ? "-p key:TEXT" : "-o SHARD:SEQUENCE", word);
+    else
+      continue;
+    return SLP_EINVAL;
+  }
+  return 0;
+}
+
 static void settle(slp_args *a) {
   a->opts.stream = a->stream;
   /* this mode does not use an application, so `app` can only come from the file */
@@ -531,6 +558,7 @@ static int check(slp_args *a, char why[200]) {
   if (!r && !dump && !a->multilang) r = check_leases(a, why);
   if (!r && !dump) r = check_exporter(a, why);
   if (!r && !dump) r = check_last(a, why);
+  if (!r && !dump) r = check_patterns(a, why);
   if (!r) settle(a);
   return r;
 }
@@ -549,6 +577,7 @@ static void set_defaults(slp_args *a, slp_mem *mem) {
   sloop_opts_init(&a->opts);
   a->decoded_bytes_max = SLP_DECODED_BYTES;
   a->leases_ms = SLP_LEASES_MS;
+  a->streams_ms = SLP_STREAMS_MS;
   sloop_metrics_opts_init(&a->metrics);
   sloop_sandbox_opts_init(&a->sandbox);
   a->synthetic.records = UINT64_MAX;
@@ -594,4 +623,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   return r;
 }
 
-void slp_args_free(slp_args *a) { slp_buf_free(&a->config_text); }
+void slp_args_free(slp_args *a) {
+  for (size_t i = 0; i < SLP_ARGS_STREAMS_MAX; i++) slp_free(a->config_text.mem, a->found[i]);
+  slp_buf_free(&a->config_text);
+}

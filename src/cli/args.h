@@ -23,6 +23,8 @@
 #define SLP_ARGS_WHY 400    /* room for an error sentence of slp_args_parse */
 #define SLP_WATCH_MS 2000   /* the default period of --watch */
 #define SLP_LEASES_MS 30000 /* the default period of --leases --metrics; -X leases_ms changes it */
+/* how often the streams are listed again while a pattern is read; -X streams_ms changes it */
+#define SLP_STREAMS_MS 30000
 /* limit of --leases --metrics: number of applications times number of streams */
 #define SLP_ARGS_TABLES_MAX 64
 
@@ -49,6 +51,13 @@ typedef struct slp_args {
   const char *stream; /* the first of `streams`, or NULL */
   const char *streams[SLP_ARGS_STREAMS_MAX];
   size_t streams_n;
+  /* Words of the command line that are patterns of names (stream_pattern.h). They are also in `streams`,
+   * until slp_matched_resolve() replaces them there by the streams that match. */
+  const char *patterns[SLP_ARGS_STREAMS_MAX];
+  size_t patterns_n;
+  /* found[i]: owned; the name in streams[i], which a pattern found; NULL: the user named that stream */
+  char *found[SLP_ARGS_STREAMS_MAX];
+  uint32_t streams_ms; /* -X streams_ms: with a pattern, the time between two listings of the streams */
   /* Where the name of a stream is noted that the service does not have: one of `streams`. NULL: nowhere.
    * main.c sets it, and then tells the user which streams there are. */
   const char **ret_missing;
@@ -145,6 +154,8 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
 void slp_args_parse_part(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
                          const slp_surroundings *around);
 void slp_args_free(slp_args *a);
+/* Returns 1 if the command is, or may become, about several streams, so that lines name the stream. */
+int slp_args_several(const slp_args *a);
 /* Returns 1 if the user wants metrics, for Prometheus or in CloudWatch. */
 int slp_args_want_metrics(const slp_args *a);
 /* Returns the namespace of CloudWatch into which metrics are put; NULL: none are. */

@@ -123,7 +123,7 @@ static void note_missing(slp_cli_consumer *c, const sloop_error_t *e) {
   const slp_args *a = c->app->args;
   /* the stream is there and is another one, or the table is there and has no stream */
   int anew = strstr(e->message, "Start again") || strstr(e->message, "update-table");
-  if (e->code != SLOOP_ENOSTREAM || anew || !a->ret_missing || !a->streams_n) return;
+  if (e->code != SLOOP_ENOSTREAM || anew || !a->ret_missing || !a->streams_n || c->by_pattern) return;
   *a->ret_missing = c->name ? c->name : a->streams[0];
 }
 
@@ -380,6 +380,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   (void)s;
   if (c->failed) return;
   if (c->app->args->opts.app) note_unwritten(c, e);
+  if (e->code == SLOOP_ENOSTREAM) c->missing_us = slp_program_mono_us();
   snprintf(c->of_error, sizeof c->of_error, "%s", e->message);
   int hopeless = is_hopeless(c, e);
   /* Before the first answer, an error without an HTTP status is not printed yet, unless the command is a
@@ -409,6 +410,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
     add_way_out(c, e);
   if (e->code == SLOOP_ENOSTREAM && strstr(e->message, "Start again")) add_new_start(c);
   if (e->fatal || (hopeless && !c->stopping)) note_missing(c, e);
+  if (e->fatal || (hopeless && !c->stopping)) c->failed_by = e->code;
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping &&

@@ -28,6 +28,8 @@ struct slp_cli_consumer {
   void (*on_closed)(slp_cli_consumer *c);
   void (*on_failing)(slp_cli_consumer *c); /* called just before the reason of a failure is reported */
   void *user;                              /* belongs to the mode */
+  /* 1: a pattern found the stream, so its name is not suggested when it is gone */
+  uint8_t by_pattern;
   const char *name;       /* name of the stream for error lines; NULL: the command has only one stream */
   const char *token_file; /* path of the file with the token to start from; NULL: no such file */
 
@@ -35,6 +37,8 @@ struct slp_cli_consumer {
   uint8_t closing, closed;
   uint64_t closing_tick; /* value of app->ticks when closing began */
   uint8_t failed;        /* an error ended the consumer, and app->exit_code is set */
+  uint64_t missing_us;   /* when the service said last that it does not have the stream; 0: never */
+  int failed_by;         /* the error's code; 0: the command itself has ended the consumer */
   uint8_t lasting; /* set by the mode: only a fatal error ends the consumer, even before the first answer */
   uint8_t muted;   /* set by the mode: an error that may pass is kept in `error` and not printed */
   uint8_t joined;  /* with leases: the worker was registered at least once */

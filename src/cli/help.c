@@ -12,7 +12,8 @@
 static const char head[] =
     "Usage: stream-tail [options] STREAM...\n"
     "Prints the records of Kinesis and DynamoDB streams, all shards in order.\n"
-    "STREAM is a name, an ARN or dynamodb:TABLE. Standard output carries data only.\n";
+    "STREAM is a name, an ARN, dynamodb:TABLE, or a pattern like 'pay*'.\n"
+    "Standard output carries data only.\n";
 /* what most users need, by task; test/unit/cli/topics.c holds its options against the table */
 static const char tasks[] =
     "\n"

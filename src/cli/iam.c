@@ -7,7 +7,9 @@
 #include "cli/args.h"
 #include "cli/decode.h"
 #include "cli/options.h"
+#include "cli/people_lines.h"
 #include "cli/schemas.h"
+#include "cli/stream_pattern.h"
 #include "codec/json_write.h"
 #include "guest/layouts.h"
 #include "source/stream_name.h"
@@ -31,6 +33,9 @@ static const char *const deregistered[] = {"kinesis:DeregisterStreamConsumer", N
 static const char *const produced[] = {"kinesis:PutRecords", NULL};
 static const char *const aggregated[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                          "kinesis:PutRecords", NULL};
+/* The rights to find the streams that match a pattern. They apply to no resource. */
+static const char *const kinesis_names[] = {"kinesis:ListStreams", NULL};
+static const char *const table_names[] = {"dynamodb:ListStreams", NULL};
 static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
@@ -66,10 +71,13 @@ int slp_iam_resource(slp_buf *b, const slp_args *a, const slp_iam_statement *st)
     slp_region_real(given, real);
     region = real;
   }
-  if (is_arn(stream)) return slp_buf_addf(b, "%s%s", stream, st->suffix);
-  if (is_dynamodb(stream))
-    return slp_buf_addf(b, "arn:aws:dynamodb:%s:*:table/%s%s", region, stream + 9, st->suffix);
-  return slp_buf_addf(b, "arn:aws:kinesis:%s:*:stream/%s%s", region, stream, st->suffix);
+  int of_table = is_dynamodb(stream), arn = is_arn(stream);
+  if (!arn)
+    slp_buf_addf(b, "arn:aws:%s:%s:*:%s/", of_table ? "dynamodb" : "kinesis", region,
+                 of_table ? "table" : "stream");
+  /* a pattern of names becomes one of IAM */
+  slp_stream_pattern_for_iam(slp_str_of(of_table && !arn ? stream + strlen("dynamodb:") : stream), b);
+  return slp_buf_add_z(b, st->suffix);
 }
 
 /* ---- all statements, one by one -------------------------------------------------------------------- */
@@ -180,8 +188,23 @@ static void walk_registry(walk *w) {
   if (asks) w->fn(w->ctx, &st);
 }
 
+/* Passes to w->fn the rights to list the streams, if there are patterns of their names. */
+static void walk_patterns(walk *w) {
+  int of_kinesis = 0, of_tables = 0;
+  for (size_t i = 0; i < w->a->patterns_n; i++) {
+    int is_table = is_dynamodb(w->a->patterns[i]);
+    of_kinesis |= !is_table;
+    of_tables |= is_table;
+  }
+  slp_iam_statement kinesis_st = {.actions = kinesis_names, .suffix = "", .subject = "Kinesis"};
+  slp_iam_statement tables_st = {.actions = table_names, .suffix = "", .subject = "DynamoDB"};
+  if (of_kinesis) w->fn(w->ctx, &kinesis_st);
+  if (of_tables) w->fn(w->ctx, &tables_st);
+}
+
 int slp_iam_each(slp_mem *mem, const slp_args *a, slp_iam_fn fn, void *ctx) {
   walk w = {.a = a, .mem = mem, .fn = fn, .ctx = ctx};
+  if (!a->try_rights) walk_patterns(&w); /* --try has listed the streams already */
   for (size_t i = 0; i < a->streams_n; i++) walk_stream(&w, i);
   if (!a->iam_of) walk_leases(&w);
   if (!a->iam_of) walk_metrics(&w);
@@ -215,7 +238,20 @@ static void add_statement(void *ctx, const slp_iam_statement *st) {
   slp_buf_add_z(b, "\n    }");
 }
 
+/* Says that the policy is wider than the patterns, where that is so. */
+static void tell_wider(slp_mem *mem, const slp_args *a) {
+  for (size_t i = 0; i < a->patterns_n && !a->quiet; i++) {
+    slp_buf wide;
+    slp_buf_init(&wide, mem, 1 << 16);
+    if (slp_stream_pattern_for_iam(slp_str_of(a->patterns[i]), &wide) && !slp_buf_failed(&wide))
+      slp_say("%s: IAM knows no [...], so the policy has %s, which matches more", a->patterns[i],
+              slp_buf_z(&wide));
+    slp_buf_free(&wide);
+  }
+}
+
 int slp_iam(slp_buf *b, const slp_args *a) {
+  tell_wider(b->mem, a);
   policy p = {.b = b, .a = a};
   slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
   int r = slp_iam_each(b->mem, a, add_statement, &p);

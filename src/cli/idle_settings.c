@@ -106,6 +106,11 @@ static const char *metrics(const slp_args *a) {
 
 static const char *metrics_served(const slp_args *a) { return a->exports ? NULL : metrics(a); }
 
+static const char *matching(const slp_args *a) {
+  const char *why = is_mode(a, SLP_MODE_TAIL) ? NULL : "the streams are listed once";
+  return a->patterns_n ? why : "no STREAM is a pattern";
+}
+
 static const char *exporting(const slp_args *a) { return a->exports ? NULL : "it is for --leases --metrics"; }
 
 static const char *ready(const slp_args *a) {
@@ -175,6 +180,7 @@ static const struct {
     {"handover_ms", worker, "gracefulLeaseHandoffTimeoutMillis"},
     {"stall_ms", worker, NULL},
     {"leases_ms", exporting, NULL},
+    {"streams_ms", matching, NULL},
     {"decoded_bytes_max", decoding, NULL},
     {"metrics", metrics_served, NULL},
     {"unready_ms", ready, NULL},

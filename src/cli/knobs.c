@@ -21,6 +21,8 @@
 static const slp_setting own[] = {
     {"leases_ms", SLP_SETTING_U32, offsetof(slp_args, leases_ms), 1000, 3600000, "ms",
      "between readings of a lease table by --leases --metrics", 0},
+    {"streams_ms", SLP_SETTING_U32, offsetof(slp_args, streams_ms), 1000, 3600000, "ms",
+     "between listings of the streams for a STREAM that is a pattern", 0},
     {"decoded_bytes_max", SLP_SETTING_U32, offsetof(slp_args, decoded_bytes_max), 1, SLP_DECODED_BYTES_MAX,
      "bytes",
      "that all steps of -s together may produce for one record; more is a decoding error. A record is "

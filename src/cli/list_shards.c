@@ -127,7 +127,7 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards
   (void)s;
   if (!answered(l, status, error, &text)) return;
   for (size_t i = 0; i < n; i++)
-    slp_list_show(&text, a->streams[l->at], a->streams_n > 1, shards[i], a->json);
+    slp_list_show(&text, a->streams[l->at], slp_args_several(a), shards[i], a->json);
   print(l, &text);
 }
 
@@ -140,7 +140,7 @@ static void on_registered(sloop_admin_t *admin, int status, const sloop_register
   if (!answered(l, status, error, &text)) return;
   for (size_t i = 0; i < n; i++) {
     if (a->mode == SLP_MODE_CONSUMERS)
-      slp_consumers_show(&text, a->streams[l->at], a->streams_n > 1, consumers[i], a->json);
+      slp_consumers_show(&text, a->streams[l->at], slp_args_several(a), consumers[i], a->json);
     else
       slp_consumers_show_removed(&text, consumers[i]);
   }
@@ -220,7 +220,7 @@ static void begin(list *l) {
   const slp_args *a = l->app.args;
   sloop_opts_t o = a->opts;
   l->consumer = (slp_cli_consumer){.user = l, .on_closed = on_closed};
-  if (a->streams_n > 1) l->consumer.name = a->streams[l->at];
+  if (slp_args_several(a)) l->consumer.name = a->streams[l->at];
   l->begun_us = slp_program_mono_us();
   l->again_us = l->tries = 0;
   o.stream = a->streams[l->at];

@@ -19,11 +19,11 @@
 #include "codec/json_write.h"
 #include "host/terminal.h"
 #include "program/program.h"
+#include "source/stream_name.h"
 
 #include <sloop.h>
 #include <stdio.h>
 
-/* A consumer gives keys, region and endpoints. It is never started, so its stream is never asked for. */
 #define NO_STREAM "none"
 #define SUGGEST_US UINT64_C(2000000)
 
@@ -231,16 +231,35 @@ static void on_tick(slp_app *app) {
   end_early(l, line);
 }
 
+/* Writes the ARN with the name "none" into `room`. Returns 0 if the word is no ARN of a stream or a table. */
+static int name_none_in(const char *word, char room[SLP_STREAM_ARN_MAX + 1]) {
+  const char *at = strstr(word, ":stream/"), *table = strstr(word, ":table/");
+  if (strncmp(word, "arn:", 4) != 0 || !(at || table)) return 0;
+  size_t n = at ? (size_t)(at - word) + strlen(":stream/") : (size_t)(table - word) + strlen(":table/");
+  if (n + strlen(NO_STREAM) > SLP_STREAM_ARN_MAX) return 0;
+  snprintf(room, SLP_STREAM_ARN_MAX + 1, "%.*s" NO_STREAM, (int)n, word);
+  return 1;
+}
+
+void slp_listing_opts(const slp_args *a, char room[SLP_STREAM_ARN_MAX + 1], sloop_opts_t *ret) {
+  *ret = a->opts;
+  int found = 0;
+  for (size_t i = 0; i < a->streams_n && !found; i++) found = name_none_in(a->streams[i], room);
+  for (size_t i = 0; i < a->patterns_n && !found; i++) found = name_none_in(a->patterns[i], room);
+  ret->stream = found ? room : NO_STREAM;
+  ret->app = ret->store = ret->schema = ret->worker = ret->push_consumer = NULL;
+  ret->shards = NULL;
+  ret->shards_n = 0;
+  ret->start = (sloop_position_t){.kind = SLOOP_LATEST};
+  ret->retrieval = SLOOP_RETRIEVAL_POLL;
+}
+
 static void begin(streams *l, const slp_find_calls *calls) {
-  sloop_opts_t o = l->app.args->opts;
+  sloop_opts_t o;
+  char room[SLP_STREAM_ARN_MAX + 1];
+  slp_listing_opts(l->app.args, room, &o);
   l->consumer = (slp_cli_consumer){.user = l, .on_closed = on_closed};
   l->begun_us = slp_program_mono_us();
-  o.stream = NO_STREAM;
-  o.app = o.store = o.schema = o.worker = o.push_consumer = NULL;
-  o.shards = NULL;
-  o.shards_n = 0;
-  o.start = (sloop_position_t){.kind = SLOOP_LATEST};
-  o.retrieval = SLOOP_RETRIEVAL_POLL;
   if (slp_cli_consumer_open_idle(&l->consumer, &l->app, &o) != 0)
     slp_app_close(&l->app);
   else if (slp_find_new(&l->find, l->consumer.s, calls, l) == 0)

@@ -15,6 +15,7 @@
 #include "cli/lease_exporter.h"
 #include "cli/list_shards.h"
 #include "cli/list_streams.h"
+#include "cli/matched_streams.h"
 #include "cli/migrate_command.h"
 #include "cli/multilang.h"
 #include "cli/multilang_properties.h"
@@ -36,8 +37,10 @@
 
 static int make_version(slp_buf *b) { return slp_buf_addf(b, "stream-tail (sloop) %s\n", sloop_version()); }
 
-static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settings) {
+static int run(slp_mem *mem, slp_args *args, const slp_ml_settings *settings) {
   slp_buf b;
+  int go_on = 1, code = slp_matched_wanted(args) ? slp_matched_resolve(mem, args, &go_on) : SLP_EXIT_FINE;
+  if (!go_on) return code;
   slp_buf_init(&b, mem, 1 << 24);
   switch (args->mode) {
     case SLP_MODE_TAIL: return slp_tail_run(mem, args);

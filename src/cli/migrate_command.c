@@ -250,7 +250,7 @@ static int read_token(migration *m, const char **ret) {
     m->app.exit_code = SLP_EXIT_OWNED;
     return r;
   }
-  r = slp_tokens_read(path, a->streams, 1, &m->token, ret, why);
+  r = slp_tokens_read(path, a->streams, 1, 0, &m->token, ret, why);
   if (!r && *ret) return 0;
   slp_say("%s", *why              ? why
                 : r == SLP_ENOENT ? "the token's file is not there"

@@ -73,7 +73,7 @@ int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int ter
                               .times = args->timestamps,
                               .utc = args->utc,
                               .colour = (uint8_t)colour,
-                              .streams = args->streams_n > 1};
+                              .streams = slp_args_several(args)};
   if (args->key_delimiter) p->style.key_delimiter = slp_buf_str(&p->key_delimiter);
   return r;
 }

@@ -41,8 +41,13 @@ void slp_places_free(slp_places *p) {
 static int read_tokens(const char *flag, const char *path, slp_places *p, slp_buf *text, const char **tokens,
                        char why[400]) {
   char said[SLP_TOKEN_WHY];
-  int r = slp_tokens_read(path, p->args->streams, p->args->streams_n, text, tokens, said);
+  int r = slp_tokens_read(path, p->args->streams, p->args->streams_n, p->args->patterns_n > 0, text, tokens,
+                          said);
   *why = 0;
+  if (!r && *said) { /* streams that a pattern found once may be gone */
+    if (!p->args->quiet) slp_say("%s: %s", flag, said);
+    return 0;
+  }
   if (*said) snprintf(why, 400, "%s: %.380s", flag, said);
   return r;
 }
@@ -150,6 +155,13 @@ int slp_places_begin(slp_places *p, char why[400]) {
   }
   if (!r && known < a->streams_n && a->start.kind == SLOOP_AT_TOKEN) r = begin_from_file(p, why);
   return r;
+}
+
+int slp_places_continues(const slp_places *p) { return p->began.n > 0; }
+
+void slp_places_forget(slp_places *p, size_t number) {
+  slp_buf_clear(&p->now[number]);
+  p->start[number] = p->file[number] = NULL;
 }
 
 int slp_places_note(slp_places *p, size_t number, sloop_t *s) {

@@ -39,6 +39,10 @@ void slp_places_free(slp_places *p);
  *   - SLP_ENOMEM: no memory;
  *   - any other code: the file of --save can't be written. */
 int slp_places_begin(slp_places *p, char why[400]);
+/* Returns 1 if the file of --save had positions of an earlier run. */
+int slp_places_continues(const slp_places *p);
+/* Forgets the position of stream `number`, because another stream has this number from now on. */
+void slp_places_forget(slp_places *p, size_t number);
 /* Stores the present position of the consumer `s` for stream `number`. If the consumer knows no position, the
  * stored position stays. Returns 0 or SLP_ENOMEM. */
 int slp_places_note(slp_places *p, size_t number, sloop_t *s);

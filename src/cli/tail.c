@@ -17,16 +17,19 @@
 #include "cli/fleet_look.h"
 #include "cli/follow.h"
 #include "cli/last_records.h"
+#include "cli/matched_streams.h"
 #include "cli/metrics_options.h"
+#include "cli/no_answer.h"
 #include "cli/output.h"
 #include "cli/people_lines.h"
 #include "cli/print.h"
+#include "cli/printer_report.h"
 #include "cli/progress_line.h"
 #include "cli/reached_positions.h"
 #include "cli/schema_registry.h"
+#include "cli/stream_scan.h"
 #include "cli/until.h"
 #include "cli/whole_fleet.h"
-#include "guest/layouts.h"
 #include "program/process.h"
 #include "program/program.h"
 
@@ -34,10 +37,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TELL_UNDECODED_US 5000000u /* the least time between two reports of undecoded records */
-/* A shard may be without a living reader this long after the start, plus --timeout, plus twice the duration
- * of a lease. Then --timeout fails. */
-#define NO_SHARE_US 60000000u
 /* With -p key:TEXT: the most generations of shards that are read; see `reading` below. */
 #define FOLLOWED_MAX 1024
 
@@ -56,6 +55,9 @@ typedef struct reading {
   /* 1: the consumer has read each of its shards to the newest record, and no batch came since */
   uint8_t at_tip;
   uint8_t ended; /* 1: the consumer takes no more records, and is closed when all of its text is written */
+  /* 1: the stream, which a pattern found, is gone or can't be read. The command reads the other streams. */
+  uint8_t gone;
+  uint8_t late; /* 1: a pattern found the stream while the command ran */
 } reading;
 
 typedef struct tail {
@@ -63,29 +65,33 @@ typedef struct tail {
   /* Owned. Without -p key:TEXT: one for each stream; the other consumers join the first one. With -p
    * key:TEXT: one for each generation of shards. */
   reading *each;
-  size_t n;              /* how many elements of `each` were opened so far */
-  slp_follow follow;     /* finds the shards of -p key:TEXT; not in use otherwise */
-  slp_last_records last; /* finds where the records of -n and -o -N begin; not in use otherwise */
+  size_t n;                 /* how many elements of `each` were opened so far */
+  slp_follow follow;        /* finds the shards of -p key:TEXT; not in use otherwise */
+  slp_last_records last;    /* finds where the records of -n and -o -N begin; not in use otherwise */
+  slp_args *args;           /* borrowed; gets the names of new streams that match a pattern */
+  slp_stream_scan scan;     /* finds new streams that match a pattern; SLP_SCAN_OFF if that is not wanted */
+  sloop_stats_t replaced;   /* sums of consumers whose place in `each` has another stream now */
+  sloop_metrics_t *metrics; /* owned by the consumer of metrics_of; NULL: none */
+  reading *metrics_of;      /* the consumer whose close ends the metrics; NULL: there are no metrics now */
   slp_places places;
   slp_printer printer;
-  slp_registry registry; /* asks the Schema Registry for schemas that the printer needs */
+  slp_printer_reports report; /* what the user was told about records that can't be printed as asked */
+  slp_registry registry;      /* asks the Schema Registry for schemas that the printer needs */
   slp_progress progress;
   slp_output output;
   /* the consumer with a record that can't be printed, which ends the command; NULL: there is none */
   reading *bad;
   int bad_code;     /* the error of slp_printer_step for the record that `bad` is about */
   uint64_t printed; /* number of records printed, including output.dropped */
-  /* last_record_us: when the last batch came. begun_us: when the command began. undecoded_told,
-   * controls_told: the printer's counts when they were last reported to the user. undecoded_at_us: when
-   * undecoded_told was last reported. */
-  uint64_t last_record_us, begun_us, undecoded_told, undecoded_at_us, controls_told;
-  int64_t begun_ms;   /* when the command began, by the wall clock */
-  uint8_t reached;    /* 1: with --until: every record before the time was printed */
-  uint8_t ending;     /* 1: the command is ending, and takes no more batches */
+  /* last_record_us: when the last batch came. begun_us: when the command began. */
+  uint64_t last_record_us, begun_us;
+  int64_t begun_ms; /* when the command began, by the wall clock */
+  uint8_t missed;   /* 1: a stream that a pattern found is gone, and what is missed makes the command fail */
+  uint8_t reached;  /* 1: with --until: every record before the time was printed */
+  uint8_t ending;   /* 1: the command is ending, and takes no more batches */
   uint8_t place_kept; /* 1: with --save: this process has tried to write the file at least once */
   uint8_t place_lost; /* 1: the positions could not be saved, and the user was told so */
   uint8_t overdue;    /* 1: on_overdue was called; text that is not written by then is never written */
-  uint8_t told_mixed; /* 1: the user was told that one schema file is used for several schema versions */
 } tail;
 
 /* Returns how many records were printed, for -c. A record does not count if it was dropped because another
@@ -94,10 +100,13 @@ static uint64_t printed_of(const tail *t) { return t->printed - t->output.droppe
 
 static size_t number_of(const tail *t, const reading *rd) { return (size_t)(rd - t->each); }
 
+/* Returns 1 if the consumer reads its stream, or will. 0: a pattern found the stream, and it is gone. */
+static int is_read(const reading *rd) { return !rd->gone; }
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static void sum_stats(const tail *t, sloop_stats_t *sum) {
-  memset(sum, 0, sizeof *sum);
+  *sum = t->replaced;
   for (size_t i = 0; i < t->n; i++) {
     sloop_stats_t one;
     slp_cli_consumer_stats(&t->each[i].consumer, &one);
@@ -112,49 +121,7 @@ static void tell_failed(tail *t, int exit_code, const char *why) {
 
 static int exit_code_of_place(int bad) { return bad == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED; }
 
-static uint64_t lease_ms_of(const slp_args *a) {
-  return a->opts.lease_ms ? a->opts.lease_ms : slp_layout_lease_ms(a->opts.schema);
-}
-
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
-
-/* Reports records that could not be decoded, and records about which --grep could not decide. Reports at
- * most every TELL_UNDECODED_US, and at the end. */
-static void tell_undecoded(tail *t, int at_end) {
-  uint64_t now_us = slp_program_mono_us();
-  int lately = t->undecoded_at_us && now_us - t->undecoded_at_us < TELL_UNDECODED_US;
-  uint64_t all = t->printer.undecoded + t->printer.undecided;
-  if (all == t->undecoded_told || t->app.args->quiet || (lately && !at_end) || t->bad) return;
-  char undecoded[60] = "", undecided[60] = "";
-  if (t->printer.undecoded)
-    snprintf(undecoded, sizeof undecoded, "; %llu printed as they came",
-             (unsigned long long)t->printer.undecoded);
-  if (t->printer.undecided)
-    snprintf(undecided, sizeof undecided, "; %llu printed undecided",
-             (unsigned long long)t->printer.undecided);
-  slp_say_if_room("%s%s%s", t->printer.why, undecoded, undecided);
-  t->undecoded_told = all;
-  t->undecoded_at_us = now_us;
-}
-
-/* Reports how many control messages came: first as soon as some came, because nothing else shows that a
- * new subscription works, and then in total at the end. */
-static void tell_controls(tail *t, int at_end) {
-  uint64_t n = t->printer.controls;
-  if (n == t->controls_told || t->app.args->quiet || (t->controls_told && !at_end)) return;
-  slp_say_if_room("control messages of CloudWatch Logs, which are not printed: %llu", (unsigned long long)n);
-  t->controls_told = n;
-}
-
-/* Warns once that the schema file without an id was used for several schema versions, because it may fit
- * only one of these versions. */
-static void tell_mixed(tail *t) {
-  if (!t->printer.schemas.seen_more || t->told_mixed || t->app.args->quiet) return;
-  t->told_mixed = 1;
-  slp_say_if_room(
-      "records of several schema versions are decoded by the one --schema-file without an id, which "
-      "may not fit all of them; --schema-file ID=FILE gives each its own");
-}
 
 /* Tells the user whether the leases were released. */
 static void tell_left(const tail *t) {
@@ -178,15 +145,13 @@ static void leave_if_done(tail *t) {
   if (!t->app.out || (!t->overdue && !slp_output_empty(&t->output))) return;
   for (size_t i = 0; i < t->n; i++)
     if (t->each[i].opened && !t->each[i].consumer.closed) return;
-  if (t->follow.finder.s || slp_last_records_is_open(&t->last)) return;
+  if (t->follow.finder.s || t->scan.finder.s || slp_last_records_is_open(&t->last)) return;
   slp_output_give_up(&t->output);
   char why[400];
   /* Saves the positions once more if saving them has failed: a disk that was full may have room by now. */
   int bad = t->app.args->save ? slp_places_write(&t->places, why) : 0;
   if (bad && !t->place_lost) tell_failed(t, exit_code_of_place(bad), why);
-  tell_undecoded(t, 1);
-  tell_controls(t, 1);
-  tell_mixed(t);
+  slp_printer_report(&t->report, &t->printer, t->app.args, t->bad != NULL, 1);
   if (has_leases(t))
     tell_left(t);
   else if (t->app.interrupted)
@@ -237,13 +202,50 @@ static void end_tail(tail *t) {
     stop_all(t);
   slp_cli_consumer_close(&t->follow.finder);
   slp_last_records_end(&t->last);
+  slp_stream_scan_close(&t->scan);
+}
+
+/* Returns 1 if the command reads on without this consumer, which has failed. Streams that a pattern found
+ * come and go, so one that was deleted is no reason to end. What is wrong with a new stream, such as a
+ * missing right, must not end the reading of the old ones either. */
+static int reads_on_without(const tail *t, const reading *rd) {
+  const slp_cli_consumer *c = &rd->consumer;
+  if (rd->gone) return 1;
+  if (t->ending || !c->by_pattern || !c->failed_by) return 0;
+  return c->failed_by == SLOOP_ENOSTREAM || rd->late;
+}
+
+/* Ends the command when no stream is left, and no new one is wanted. */
+static void end_if_all_gone(tail *t) {
+  if (t->scan.takes_new) return;
+  for (size_t i = 0; i < t->n; i++)
+    if (is_read(&t->each[i])) return;
+  end_tail(t);
+}
+
+/* Goes on without a stream. The command fails at its end only if the stream is missed: another error than
+ * that it was deleted, or -e or --until, which ask for all that was there. */
+static void leave_gone(tail *t, reading *rd) {
+  const slp_args *a = t->app.args;
+  int deleted = !rd->consumer.failed_by || rd->consumer.failed_by == SLOOP_ENOSTREAM;
+  rd->gone = 1;
+  t->missed |= !deleted || a->until_tip || a->until_given;
+  t->app.exit_code = t->missed ? SLP_EXIT_FAILED : SLP_EXIT_FINE;
 }
 
 static void on_ending(slp_cli_consumer *c) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   rd->ended = 1;
-  end_tail(t); /* one consumer has failed, so the command ends, and with it the other consumers */
+  if (reads_on_without(t, rd)) {
+    if (!rd->gone) {
+      leave_gone(t, rd);
+      slp_stream_scan_gone(&t->scan, number_of(t, rd), slp_cli_consumer_answered(c));
+    }
+    end_if_all_gone(t);
+  } else {
+    end_tail(t); /* one consumer has failed, so the command ends, and with it the other consumers */
+  }
   close_if_written(t, rd);
 }
 
@@ -417,8 +419,10 @@ static int fleet_is_done(reading *rd) {
  * 1 if the whole application has read what -e or --until asks for. */
 static int all_done(tail *t) {
   if (t->n == 0 || slp_follow_is_looking(&t->follow)) return 0;
-  for (size_t i = 0; i < t->n; i++)
-    if (has_leases(t) ? !fleet_is_done(&t->each[i]) : !t->each[i].at_tip) return 0;
+  for (size_t i = 0; i < t->n; i++) {
+    reading *rd = &t->each[i];
+    if (is_read(rd) && (has_leases(t) ? !fleet_is_done(rd) : !rd->at_tip)) return 0;
+  }
   return 1;
 }
 
@@ -426,6 +430,7 @@ static int all_done(tail *t) {
 static void tell_no_share(const tail *t) {
   for (size_t i = 0; i < t->n && has_leases(t) && !t->app.args->quiet; i++) {
     const reading *rd = &t->each[i];
+    if (!is_read(rd)) continue;
     if (rd->look.found == SLP_WHOLE_BLOCKED)
       slp_say("not everything was read: %s", rd->look.why);
     else if (!rd->look.whole.mine_n && !rd->last_us)
@@ -442,6 +447,7 @@ static void leave_at_tip(tail *t) {
   if (!(a->until_tip || a->last_ends || leaves_with_fleet(t)) || t->ending || !all_done(t)) return;
   for (size_t i = 0; i < t->n; i++) {
     reading *rd = &t->each[i];
+    if (!is_read(rd)) continue;
     if (rd->look.found == SLP_WHOLE_BLOCKED) {
       snprintf(line, sizeof line, "not everything was read: %s", rd->look.why);
       fail(t, rd, line);
@@ -464,6 +470,7 @@ static void look_at_fleet(tail *t) {
   const slp_args *a = t->app.args;
   for (size_t i = 0; i < t->n && has_leases(t) && !t->ending; i++) {
     reading *rd = &t->each[i];
+    if (!is_read(rd)) continue;
     uint64_t now_us = slp_program_mono_us();
     int by_time = a->until_given && is_read_until(t, rd);
     int mine_done = by_time || (a->until_tip && slp_fleet_look_mine_at_tip(&rd->look));
@@ -493,7 +500,14 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
   if (t->app.args->shard_key && what == SLOOP_SHARD_ENDED && !t->ending) slp_follow_ended(&t->follow, shard);
 }
 
-static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
+static int open_metrics(tail *t);
+
+static void on_closed(slp_cli_consumer *c) {
+  tail *t = c->user;
+  /* the metrics were closed with the consumer that they were opened for */
+  if (t->metrics_of == SLP_OWNER(c, reading, consumer) && !t->ending && open_metrics(t)) end_tail(t);
+  leave_if_done(t);
+}
 
 static void on_finder_closed(slp_cli_consumer *c) {
   tail *t = c->user;
@@ -553,46 +567,22 @@ static int is_read_until(tail *t, reading *rd) {
                          long_over ? 0 : quiet_ms);
 }
 
+/* Returns 1 if no stream from before the time of --until can still be found. Makes a listing if one is needed
+ * for that. */
+static int is_listed_until(tail *t) {
+  if (!t->scan.takes_new || t->scan.listed_ms > t->app.args->until_ms) return 1;
+  if (slp_program_wall_ms() > t->app.args->until_ms) slp_stream_scan_hurry(&t->scan);
+  return 0;
+}
+
 /* Without leases: ends the command when everything is read up to the time of --until. With leases,
  * look_at_fleet() does this. */
 static void check_until(tail *t) {
   if (!t->app.args->until_given || has_leases(t) || t->ending || t->n == 0) return;
   for (size_t i = 0; i < t->n; i++)
-    if (!is_read_until(t, &t->each[i])) return;
+    if (is_read(&t->each[i]) && !is_read_until(t, &t->each[i])) return;
+  if (!is_listed_until(t)) return;
   end_tail(t);
-}
-
-/* Returns 1 and a line for the user if the service has answered nothing within -m or --timeout, whichever
- * is shorter. */
-static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, char line[480]) {
-  const slp_args *a = t->app.args;
-  uint64_t limit_ms = a->contact_ms && a->timeout_ms ? slp_min_u64(a->contact_ms, a->timeout_ms)
-                                                     : slp_max_u64(a->contact_ms, a->timeout_ms);
-  if (!limit_ms || slp_program_mono_us() - begun_us < limit_ms * 1000u) return 0;
-  snprintf(
-      line, 480, "nothing was answered in %llu s%s%s", (unsigned long long)(limit_ms / 1000u),
-      *error ? "; the last error: " : ", and no call has failed: the service, or a proxy to it, is silent",
-      error);
-  return 1;
-}
-
-/* Returns 1 and a line for the user in two cases. First: some shard has had no living reader for longer than
- * it should take until a worker reads it. Second: for the time of --timeout, this worker could not write to
- * the lease table, so it can't take the shard either. */
-static int is_without_share(const tail *t, reading *rd, char line[480]) {
-  const slp_args *a = t->app.args;
-  const slp_fleet_look *k = &rd->look;
-  uint64_t lease_ms = lease_ms_of(a);
-  uint64_t limit_us = (a->timeout_ms + 2 * lease_ms) * 1000u + NO_SHARE_US,
-           waited_us = slp_program_mono_us() - rd->begun_us;
-  int passes;
-  uint64_t unwritten_us = slp_cli_consumer_unwritten_us(&rd->consumer, &passes);
-  int writes_fail = unwritten_us >= (a->timeout_ms + (passes ? lease_ms : 0)) * 1000u;
-  if (waited_us < limit_us && !writes_fail) return 0;
-  snprintf(line, 480, "not every shard had a reader within %llu s%s%.150s%s%.200s",
-           (unsigned long long)(waited_us / 1000000u), *k->why ? ": " : "", k->why,
-           unwritten_us ? "; the last error: " : "", unwritten_us ? rd->consumer.error : "");
-  return 1;
 }
 
 /* Returns the time from which --timeout counts the silence of the stream. Returns 0 while the silence does
@@ -600,11 +590,12 @@ static int is_without_share(const tail *t, reading *rd, char line[480]) {
 static uint64_t silent_since(tail *t, reading *rd) {
   char line[480];
   if (!slp_cli_consumer_answered(&rd->consumer)) {
-    if (is_unanswered(t, rd->consumer.error, rd->begun_us, line)) fail(t, rd, line);
+    if (slp_is_unanswered(t->app.args, rd->consumer.error, rd->begun_us, line)) fail(t, rd, line);
     return 0;
   }
   if (!has_leases(t) || !t->app.args->timeout_ms) return rd->begun_us;
-  if (!rd->look.shared_us && is_without_share(t, rd, line)) fail(t, rd, line);
+  if (!rd->look.shared_us && slp_is_without_share(&rd->consumer, &rd->look, rd->begun_us, line))
+    fail(t, rd, line);
   return rd->look.shared_us;
 }
 
@@ -615,13 +606,14 @@ static void check_timeout(tail *t) {
   if (t->ending || !slp_output_empty(&t->output)) return;
   if (t->n == 0) { /* before the first shards of -p key:TEXT, or the last records, were found */
     slp_cli_consumer *finder = a->last ? slp_last_records_unanswered(&t->last) : &t->follow.finder;
-    if (finder && is_unanswered(t, finder->error, t->begun_us, line))
+    if (finder && slp_is_unanswered(t->app.args, finder->error, t->begun_us, line))
       slp_cli_consumer_fail(finder, SLP_EXIT_FAILED, line);
     return;
   }
   /* --timeout does not count while a stream may still give its first answer. */
   uint64_t since_us = t->last_record_us;
   for (size_t i = 0; i < t->n; i++) {
+    if (!is_read(&t->each[i])) continue;
     uint64_t one_us = silent_since(t, &t->each[i]);
     if (t->ending) return;
     since_us = one_us ? slp_max_u64(since_us, one_us) : UINT64_MAX;
@@ -648,7 +640,7 @@ static void check_reader(tail *t) {
 /* Returns 1 if all text is written, and no consumer is left but some that are stuck while they close. */
 static int is_stuck(const tail *t) {
   int stuck = 0;
-  if (t->follow.finder.s || !slp_output_empty(&t->output)) return 0;
+  if (t->follow.finder.s || t->scan.finder.s || !slp_output_empty(&t->output)) return 0;
   for (size_t i = 0; i < t->n; i++) {
     if (!t->each[i].opened || t->each[i].consumer.closed) continue;
     if (!slp_cli_consumer_is_stuck(&t->each[i].consumer)) return 0;
@@ -673,9 +665,7 @@ static void on_tick(slp_app *app) {
     for (size_t i = 0; i < t->n; i++) slp_progress_look(&t->progress, t->each[i].consumer.s);
     slp_progress_show(&t->progress, &sum);
   }
-  tell_undecoded(t, 0);
-  tell_controls(t, 0);
-  tell_mixed(t);
+  slp_printer_report(&t->report, &t->printer, t->app.args, t->bad != NULL, 0);
   slp_registry_tick(&t->registry);
   if (t->app.args->shard_key) {
     slp_follow_tick(&t->follow);
@@ -684,6 +674,7 @@ static void on_tick(slp_app *app) {
     leave_at_tip(t);
   }
   slp_last_records_tick(&t->last);
+  slp_stream_scan_tick(&t->scan);
   look_at_fleet(t);
   check_places(t);
   check_until(t);
@@ -698,6 +689,11 @@ static int terminal_wants_colour(void) {
   return term && *term && strcmp(term, "dumb") != 0;
 }
 
+/* Returns how many consumers there may be at a time. */
+static size_t consumers_max(const slp_args *args) {
+  return args->shard_key ? FOLLOWED_MAX : args->patterns_n ? SLP_ARGS_STREAMS_MAX : args->streams_n;
+}
+
 static int prepare(tail *t, const slp_args *args) {
   int terminal = slp_is_terminal(1) || args->color == SLP_COLOR_ALWAYS;
   int colour = args->color == SLP_COLOR_ALWAYS ||
@@ -709,18 +705,17 @@ static int prepare(tail *t, const slp_args *args) {
   t->registry.quiet = args->quiet;
   t->registry.on_answer = on_schema;
   t->registry.user = t;
-  if (!r)
-    t->each = slp_zalloc_n(t->app.mem, args->shard_key ? FOLLOWED_MAX : args->streams_n, sizeof *t->each);
+  if (!r) t->each = slp_zalloc_n(t->app.mem, consumers_max(args), sizeof *t->each);
   if (!r && t->each) return 0;
   slp_say("%s", *why ? why : "no memory");
   t->app.exit_code = r == SLP_EINVAL ? SLP_EXIT_USAGE : r == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED;
   return SLP_EINVAL;
 }
 
-/* Opens the next element of t->each: the consumer of a stream, or of a generation of shards. */
-static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
-                     const char *token_file_or_null) {
-  reading *rd = &t->each[t->n++];
+/* Opens an element of t->each, which is unused: the consumer of a stream, or of a generation of shards. */
+static int open_at(tail *t, reading *rd, const sloop_opts_t *o, const char *name_or_null,
+                   const char *token_file_or_null) {
+  if (number_of(t, rd) == t->n) t->n++;
   rd->begun_us = slp_program_mono_us();
   slp_cli_consumer *c = &rd->consumer;
   c->user = t;
@@ -738,28 +733,109 @@ static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
   return r;
 }
 
-/* Opens one set of metrics for all streams. The metrics end when the first consumer is closed. */
+static int has_metrics(const reading *rd) { return is_read(rd) && rd->consumer.s && !rd->consumer.closing; }
+
+/* Opens one set of metrics for all streams, if metrics are wanted. They end when the consumer of
+ * t->metrics_of is closed; then they are opened again for another one. */
 static int open_metrics(tail *t) {
-  sloop_metrics_t *m = NULL;
-  int r = slp_cli_metrics_open(&m, &t->app, t->each[0].consumer.s);
-  for (size_t i = 1; i < t->n && m && !r; i++) r = sloop_metrics_add(m, t->each[i].consumer.s);
+  int r = 0;
+  t->metrics = NULL;
+  t->metrics_of = NULL;
+  for (size_t i = 0; i < t->n && !r; i++) {
+    reading *rd = &t->each[i];
+    if (!has_metrics(rd)) continue;
+    if (!t->metrics_of) {
+      r = slp_cli_metrics_open(&t->metrics, &t->app, rd->consumer.s);
+      if (!t->metrics) return r;
+      t->metrics_of = rd;
+    } else {
+      r = sloop_metrics_add(t->metrics, rd->consumer.s);
+    }
+  }
   return r;
 }
 
-static int open_streams(tail *t, const slp_args *args) {
-  int r = 0;
-  for (size_t i = 0; i < args->streams_n && !r; i++) {
-    sloop_opts_t o = args->opts;
-    o.stream = args->streams[i];
-    if (t->places.start[i]) {
-      o.start.kind = SLOOP_AT_TOKEN;
-      o.start.token = t->places.start[i];
-    } else if (args->last) {
-      slp_last_records_start(&t->last, &o.start);
-    }
-    if (i > 0) o.join = t->each[0].consumer.s;
-    r = open_next(t, &o, args->streams_n > 1 ? args->streams[i] : NULL, t->places.file[i]);
+/* Opens the consumer of args->streams[i]. All consumers have one order by time: they join the scan's
+ * consumer, or the first one of them. */
+static int open_stream(tail *t, size_t i, int late) {
+  const slp_args *args = t->app.args;
+  sloop_opts_t o = args->opts;
+  o.stream = args->streams[i];
+  if (t->places.start[i]) {
+    o.start.kind = SLOOP_AT_TOKEN;
+    o.start.token = t->places.start[i];
+  } else if (args->last && !late) {
+    slp_last_records_start(&t->last, &o.start);
+  } else if (late || (args->found[i] && slp_places_continues(&t->places))) {
+    o.start.kind = SLOOP_OLDEST; /* a new stream, of which nothing is left out */
   }
+  o.join = t->scan.finder.s ? t->scan.finder.s : i > 0 ? t->each[0].consumer.s : NULL;
+  t->each[i].late = (uint8_t)late;
+  t->each[i].consumer.by_pattern = args->found[i] != NULL;
+  return open_at(t, &t->each[i], &o, slp_args_several(args) ? args->streams[i] : NULL, t->places.file[i]);
+}
+
+/* ---- new streams that match a pattern --------------------------------------------------------- */
+
+/* Reads a stream that a listing has brought, in the place `at`, where no other one is read any more. */
+static int read_new(slp_stream_scan *scan, size_t at, const char *name) {
+  tail *t = scan->user;
+  reading *rd = &t->each[at];
+  if (at < t->n) {
+    slp_progress_add(&t->replaced, &rd->consumer.last);
+    slp_until_free(&rd->until);
+    slp_fleet_look_free(&rd->look);
+    memset(rd, 0, sizeof *rd);
+  }
+  slp_places_forget(&t->places, at);
+  int r = slp_matched_put(t->args, at, name) ? SLP_ENOMEM : open_stream(t, at, 1);
+  if (!r) r = t->metrics ? sloop_metrics_add(t->metrics, rd->consumer.s) : open_metrics(t);
+  if (!r) r = slp_cli_consumer_start(&rd->consumer);
+  if (r) end_tail(t);
+  return r;
+}
+
+/* Returns 1 if the stream in this place is gone, and nothing of it is left. */
+static int is_free(slp_stream_scan *scan, size_t at) {
+  const tail *t = scan->user;
+  const reading *rd = &t->each[at];
+  return rd->gone && rd->consumer.closed && !slp_output_has(&t->output, rd);
+}
+
+/* Stops reading a stream that is not listed, if the service said before that listing that there is no such
+ * stream. Otherwise the service would be asked for it for ever. */
+static int is_gone(slp_stream_scan *scan, size_t at) {
+  tail *t = scan->user;
+  reading *rd = &t->each[at];
+  if (at >= t->n || !rd->consumer.missing_us || rd->consumer.missing_us > scan->begun_us || t->ending)
+    return 0;
+  leave_gone(t, rd);
+  if (!t->app.args->quiet)
+    slp_say_if_room("%s: the stream was deleted, and is read no more", t->app.args->streams[at]);
+  slp_cli_consumer_stop(&rd->consumer, has_leases(t) ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
+  return 1;
+}
+
+/* Returns 1 if new streams are read. -e is about the streams of the start, and an end before now is about
+ * none that are made later. */
+static int takes_new(const tail *t) {
+  const slp_args *a = t->app.args;
+  return !a->until_tip && !(a->until_given && a->until_ms <= t->begun_ms);
+}
+
+static int open_scan(tail *t) {
+  t->scan.user = t->scan.finder.user = t;
+  t->scan.read_new = read_new;
+  t->scan.is_free = is_free;
+  t->scan.is_gone = is_gone;
+  t->scan.takes_new = (uint8_t)takes_new(t);
+  t->scan.finder.on_closed = on_finder_closed;
+  return slp_stream_scan_open(&t->scan, &t->app);
+}
+
+static int open_streams(tail *t, const slp_args *args) {
+  int r = args->patterns_n ? open_scan(t) : 0;
+  for (size_t i = 0; i < args->streams_n && !r; i++) r = open_stream(t, i, 0);
   if (!r) r = open_metrics(t);
   for (size_t i = 0; i < t->n && !r; i++) r = slp_cli_consumer_start(&t->each[i].consumer);
   return r;
@@ -804,7 +880,7 @@ static void on_found(slp_follow *f, const char *const *ids, size_t n) {
   o.shards = n ? ids : NULL;
   o.shards_n = n;
   if (t->n > 0) o.start.kind = SLOOP_OLDEST;
-  int r = open_next(t, &o, NULL, NULL);
+  int r = open_at(t, &t->each[t->n], &o, NULL, NULL);
   if (!r) r = slp_cli_consumer_start(&t->each[t->n - 1].consumer);
   if (r) end_tail(t);
 }
@@ -818,8 +894,8 @@ static int open_follow(tail *t, const slp_args *args) {
   return slp_follow_open(f, &t->app, &args->opts, args->shard_key);
 }
 
-int slp_tail_run(slp_mem *mem, const slp_args *args) {
-  tail t = {.app = {.mem = mem}};
+int slp_tail_run(slp_mem *mem, slp_args *args) {
+  tail t = {.app = {.mem = mem}, .args = args};
   slp_places_init(&t.places, mem, args);
   t.app.user = &t;
   slp_output_init(&t.output, &t.app);

@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "cli/args.h"
 
-/* runs the command to its end, and returns the exit code */
-int slp_tail_run(slp_mem *mem, const slp_args *args);
+/* Runs the command to its end, and returns the exit code. Adds streams that match a pattern to args->streams
+ * when they come. */
+int slp_tail_run(slp_mem *mem, slp_args *args);
 
 #endif

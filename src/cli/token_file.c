@@ -81,6 +81,8 @@ typedef struct reading {
   size_t n;
   const char **tokens;
   slp_mem *mem;
+  int others;                   /* 1: a token of a stream that is not among `streams` is left out */
+  char left_out[SLP_TOKEN_WHY]; /* which one was; "": none */
 } reading;
 
 static int is_blank(const char *p, size_t n) {
@@ -90,7 +92,7 @@ static int is_blank(const char *p, size_t n) {
 }
 
 /* Stores a token as the token of its stream. token[size] must be writable, because it may be set to NUL. */
-static int take(const reading *d, char *token, size_t size, unsigned line, char why[SLP_TOKEN_WHY]) {
+static int take(reading *d, char *token, size_t size, unsigned line, char why[SLP_TOKEN_WHY]) {
   slp_buf arn;
   while (size && is_blank(token + size - 1, 1)) size--; /* no blanks after the closing brace of the token */
   slp_buf_init(&arn, d->mem, TOKEN_FILE_BYTES_MAX);
@@ -103,7 +105,11 @@ static int take(const reading *d, char *token, size_t size, unsigned line, char 
     /* If the form of the ARN is not known and there is one stream, the token is taken for that stream. The
      * library then judges it. */
     if (i == d->n && d->n == 1 && slp_token_belongs(d->streams[0], slp_buf_str(&arn)) < 0) i = 0;
-    if (i == d->n)
+    if (i == d->n && d->others)
+      snprintf(d->left_out, SLP_TOKEN_WHY,
+               "%.100s: the position of %.150s is dropped: no such stream is there", d->path,
+               slp_buf_z(&arn));
+    else if (i == d->n)
       snprintf(why, SLP_TOKEN_WHY, "%.100s: its token belongs to %.150s, which is not %s", d->path,
                slp_buf_z(&arn), d->n == 1 ? "the stream to read" : "among the streams to read");
     else if (d->tokens[i])
@@ -111,13 +117,13 @@ static int take(const reading *d, char *token, size_t size, unsigned line, char 
   }
   slp_buf_free(&arn);
   if (*why) return SLP_EINVAL;
-  if (r) return r;
+  if (r || i == d->n) return r;
   token[size] = 0;
   d->tokens[i] = token;
   return 0;
 }
 
-static int take_lines(const reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) {
+static int take_lines(reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) {
   int r = 0;
   char *p = text->p, *end = p + text->n;
   for (unsigned number = 1; p < end && !r; number++) {
@@ -132,9 +138,9 @@ static int take_lines(const reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) 
 /* Returns 1 if the machine is at fault, not the user. Then the same command may work later. */
 static int is_of_the_machine(int r) { return r == -EMFILE || r == -ENFILE || r == -EIO || r == SLP_ENOMEM; }
 
-int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_buf *text,
+int slp_tokens_read(const char *path, const char *const *streams, size_t n, int others, slp_buf *text,
                     const char **tokens, char why[SLP_TOKEN_WHY]) {
-  reading d = {path, streams, n, tokens, text->mem};
+  reading d = {path, streams, n, tokens, text->mem, others, ""};
   slp_buf arn;
   *why = 0;
   for (size_t i = 0; i < n; i++) tokens[i] = NULL;
@@ -165,5 +171,6 @@ int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_
   else if (!r)
     r = take(&d, text->p, text->n, 1, why);
   if (r && !*why) snprintf(why, SLP_TOKEN_WHY, "no memory");
+  if (!r) memcpy(why, d.left_out, sizeof d.left_out);
   return r;
 }

@@ -12,12 +12,12 @@
 int slp_token_belongs(const char *stream, slp_str arn);
 /* Reads the file into `text`. tokens[i] becomes the token of streams[i], a NUL-ended part of `text`, or NULL.
  * Returns:
- *  - 0;
+ *  - 0; with `others`, `why` may say which token belongs to none of the streams and was left out;
  *  - SLP_ENOENT: there is no such file;
  *  - SLP_EINVAL and `why`: a line of the file is no token, belongs to none of the streams, or is the
  *    second token of a stream;
  *  - another error and `why`: no descriptor, no memory, or a broken disk. */
-int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_buf *text,
+int slp_tokens_read(const char *path, const char *const *streams, size_t n, int others, slp_buf *text,
                     const char **tokens, char why[SLP_TOKEN_WHY]);
 
 #endif

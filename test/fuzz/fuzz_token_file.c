@@ -62,7 +62,7 @@ typedef struct result {
 
 static void read_file(result *d, slp_mem *mem, const void *p, size_t n, size_t streams_n) {
   *d = (result){.text = {.mem = mem}};
-  d->r = slp_tokens_read(fuzz_file(p, n), streams, streams_n, &d->text, d->tokens, d->why);
+  d->r = slp_tokens_read(fuzz_file(p, n), streams, streams_n, 0, &d->text, d->tokens, d->why);
   REQUIRE(d->r == 0 || d->r == SLP_EINVAL);
   REQUIRE(d->r == 0 || (d->why[0] && memchr(d->why, 0, sizeof d->why)));
 }

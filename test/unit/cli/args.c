@@ -138,6 +138,11 @@ TEST(what_is_wrong_is_said) {
   CHECK_REFUSED("--wire", "--wire", "xml", "orders");
   CHECK_REFUSED("one stream at a time", "--bench", "a", "b");
   CHECK_REFUSED("\"a\" is given twice", "a", "b", "a");
+  CHECK_REFUSED("\"pay[\" is no pattern of names: a [ has no ]", "pay[");
+  CHECK_REFUSED("--bench takes the name of one stream, and \"pay*\" is a pattern of names", "--bench",
+                "pay*");
+  CHECK_REFUSED("-o SHARD:SEQUENCE is about one stream, and \"pay*\"", "-o", "3:5", "pay*");
+  CHECK_REFUSED("-p key:TEXT is about one stream, and \"pay*\"", "-p", "key:x", "pay*");
   CHECK_REFUSED("in one stream, but 2 are given", "-o", "3:5", "a", "b");
   CHECK_REFUSED("-K can't be combined with -J", "-J", "-K:", "a");
   CHECK_REFUSED("-O can't be combined with -f", "-f%s", "-O", "a");

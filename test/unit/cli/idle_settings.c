@@ -61,6 +61,7 @@ static const struct {
     {"handover_ms", "500", "gkq"},
     {"stall_ms", "500", "gkq"},
     {"leases_ms", "5000", ""},        /* with --leases --metrics: below */
+    {"streams_ms", "5000", ""},       /* with a pattern: below */
     {"decoded_bytes_max", "500", ""}, /* with -s: below */
     {"metrics", "127.0.0.1:0", "adpgkqw"},
     {"unready_ms", "5000", ""}, /* with metrics: below */
@@ -145,6 +146,8 @@ TEST(a_setting_that_needs_another_option_acts_with_it) {
   CHECK_INT(idle("unready_ms=5000", WORDS("--metrics", "127.0.0.1:0", "orders")), 0);
   CHECK_INT(idle("leases_ms=5000", WORDS("-G", "app", "--leases", "--metrics", "127.0.0.1:0", "orders")), 0);
   CHECK_INT(idle("leases_ms=5000", WORDS("--metrics", "127.0.0.1:0", "orders")), 1);
+  CHECK_INT(idle("streams_ms=5000", WORDS("pay*")), 0);
+  CHECK_INT(idle("streams_ms=5000", WORDS("-L", "pay*")), 1);
   CHECK_INT(idle("sandbox.synthetic_seed=5", WORDS("-X", "sandbox.synthetic_bytes=100", "-M", "2")), 0);
   CHECK_INT(idle("sandbox.list_page_max=5", WORDS("orders")), 1);
   CHECK_INT(idle("sandbox.list_page_max=5", WORDS("-M", "2")), 0);

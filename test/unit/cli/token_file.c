@@ -49,7 +49,7 @@ static int read_file(const char *content, size_t n) {
   FILE *f = fopen(path, "w");
   CHECK(f && fwrite(content, 1, strlen(content), f) == strlen(content));
   fclose(f);
-  int r = slp_tokens_read(path, streams, n, &text, tokens, why);
+  int r = slp_tokens_read(path, streams, n, 0, &text, tokens, why);
   unlink(path);
   if (r == 0) CHECK_STR(why, "");
   if (r == SLP_EINVAL && !strstr(why, path)) CHECK_FAIL("\"%s\" does not name the file", why);
@@ -109,9 +109,9 @@ TEST(what_is_wrong_is_said) {
 TEST(no_file_is_no_failure) {
   mem = slp_mem_new(NULL, NULL);
   slp_buf_init(&text, mem, 1 << 20);
-  CHECK_INT(slp_tokens_read("/nonexistent/x", streams, 2, &text, tokens, why), SLP_ENOENT);
+  CHECK_INT(slp_tokens_read("/nonexistent/x", streams, 2, 0, &text, tokens, why), SLP_ENOENT);
   CHECK(!tokens[0] && !tokens[1]);
-  CHECK_INT(slp_tokens_read("/tmp", streams, 2, &text, tokens, why), SLP_EINVAL);
+  CHECK_INT(slp_tokens_read("/tmp", streams, 2, 0, &text, tokens, why), SLP_EINVAL);
   CHECK(strstr(why, "/tmp: "));
 }
 
@@ -123,7 +123,7 @@ TEST(a_machine_without_descriptors_is_no_wrong_name) {
   none.rlim_cur = 3;
   CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
   slp_buf_init(&text, mem, 1 << 20);
-  CHECK_INT(slp_tokens_read("/tmp/token", streams, 2, &text, tokens, why), -EMFILE);
+  CHECK_INT(slp_tokens_read("/tmp/token", streams, 2, 0, &text, tokens, why), -EMFILE);
   CHECK_STR(why, "can't read /tmp/token: Too many open files");
   CHECK_INT(setrlimit(RLIMIT_NOFILE, &before), 0); /* sanitizers look round at the end */
 }

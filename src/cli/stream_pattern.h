@@ -1,0 +1,33 @@
+/* stream_pattern.h - patterns of stream names, such as 'pay*', 'dynamodb:orders-?' or an ARN with a pattern
+ * in its name. The characters * ? [ can't be in a name, so a word with one of them is a pattern. Pure. */
+#ifndef SLP_CLI_STREAM_PATTERN_H
+#define SLP_CLI_STREAM_PATTERN_H
+
+#include "base/buf.h"
+
+typedef struct slp_stream_pattern { /* points into the word that was parsed */
+  /* What stands before the name: "" for a name of Kinesis, "dynamodb:", or the beginning of an ARN up to and
+   * with "stream/" or "table/". */
+  slp_str before;
+  slp_str glob;     /* the pattern of the name */
+  uint8_t of_table; /* 1: names of DynamoDB tables; 0: names of Kinesis streams */
+} slp_stream_pattern;
+
+/* Returns 1 if the word of a command line is a pattern. */
+int slp_is_stream_pattern(const char *word);
+/* Parses a pattern. Returns 0, or SLP_EINVAL and a sentence in `why` that begins with the word. */
+int slp_stream_pattern_read(const char *word, slp_stream_pattern *ret, char why[200]);
+/* Returns 1 if `name` matches `glob`: * is any characters, ? is one, [a-z] one of these, [!a-z] one other. */
+int slp_glob_matches(slp_str glob, slp_str name);
+/* Returns 1 if the pattern matches `listed`, a stream as it is listed: "orders", "dynamodb:TABLE", or the
+ * ARN of an older stream of a table, which no pattern matches. If it does, appends to ret what the user
+ * would have typed to name that stream. An error of ret shows later, by slp_buf_failed(). */
+int slp_stream_pattern_takes(const slp_stream_pattern *p, const char *listed, slp_buf *ret);
+/* Writes the part of the pattern that is the same in all names that match: from its beginning to the first
+ * * ? or [. Returns its length, less than `size`. */
+size_t slp_stream_pattern_stem(const slp_stream_pattern *p, char *out, size_t size);
+/* Appends the pattern for a policy of IAM, which knows * and ? and no brackets: a bracket becomes a ?.
+ * Returns 1 if that made the pattern match more names. */
+int slp_stream_pattern_for_iam(slp_str glob, slp_buf *ret);
+
+#endif
