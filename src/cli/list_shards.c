@@ -6,12 +6,15 @@
 #include "base/mem.h"
 #include "cli/app.h"
 #include "cli/args.h"
+#include "cli/columns.h"
 #include "cli/consumer_run.h"
 #include "cli/exit.h"
 #include "cli/options.h"
 #include "cli/people_lines.h"
+#include "cli/record_formats.h"
 #include "cli/registered_text.h"
 #include "codec/json_write.h"
+#include "host/terminal.h"
 #include "program/program.h"
 
 #include <sloop.h>
@@ -34,20 +37,42 @@ typedef struct list {
 
 static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 
-/* Appends a shard as a line of text. Shards of DynamoDB Streams have no hash-key range, so their lines have
- * none. */
-static void show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
-  const char *also = s->adjacent_parent, *hash = or_dash(s->hash_start);
-  int hashed = *hash != '-';
-  slp_say_to(b, "%s%s%s %s parents %s%s%s%s%s%s%s sequences %s..%s", stream_or_null ? stream_or_null : "",
-             stream_or_null ? " " : "", s->id, s->closed ? "closed" : "open", or_dash(s->parent),
-             *also ? "," : "", also, hashed ? " hashes " : "", hashed ? hash : "", hashed ? ".." : "",
-             hashed ? or_dash(s->hash_end) : "", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
+/* The columns of a table of shards. Parents have short names, which -p takes as well. The columns of hash
+ * keys are the last ones, because shards of DynamoDB Streams have none. The narrowest widths fit into 80
+ * columns. */
+static const slp_column columns[] = {{"SHARD", 0, 0},    {"STATE", 0, 0},  {"PARENTS", 0, 0},
+                                     {"SEQ-FROM", 8, 1}, {"SEQ-TO", 8, 1}, {"HASH-FROM", 9, 1},
+                                     {"HASH-TO", 9, 1}};
+#define HASH_COLUMNS 2
+
+static void add_row(slp_columns *t, const sloop_shard_t *s) {
+  char parents[SLP_CELL_BYTES_MAX];
+  const char *also = s->adjacent_parent;
+  snprintf(parents, sizeof parents, "%.250s%s%.250s", *s->parent ? slp_shard_short(s->parent) : "-",
+           *also ? "," : "", *also ? slp_shard_short(also) : "");
+  slp_columns_add(t, s->id);
+  slp_columns_add(t, s->closed ? "closed" : "open");
+  slp_columns_add(t, parents);
+  slp_columns_add(t, or_dash(s->seq_start));
+  slp_columns_add(t, or_dash(s->seq_end));
+  if (t->n < SLP_COUNT(columns)) return;
+  slp_columns_add(t, or_dash(s->hash_start));
+  slp_columns_add(t, or_dash(s->hash_end));
 }
 
-/* Appends a shard as a JSON object. Sequence numbers and hash keys are strings, as the service sends them,
- * because some readers of JSON lose digits of large numbers. */
-static void show_json(slp_buf *b, const char *stream, const sloop_shard_t *s) {
+int slp_list_table(slp_buf *b, const sloop_shard_t *const *shards, size_t n, size_t width) {
+  slp_columns t;
+  int hashed = !n || *or_dash(shards[0]->hash_start) != '-';
+  slp_columns_init(&t, b->mem, columns, SLP_COUNT(columns) - (hashed ? 0 : HASH_COLUMNS));
+  for (size_t i = 0; i < n; i++) add_row(&t, shards[i]);
+  int r = slp_columns_show(&t, b, width);
+  slp_columns_free(&t);
+  return r;
+}
+
+/* Sequence numbers and hash keys are strings, as the service sends them, because some readers of JSON lose
+ * digits of large numbers. */
+int slp_list_json(slp_buf *b, const char *stream, const sloop_shard_t *s) {
   slp_jw w = {.b = b, .one_line = 1};
   slp_jw_object(&w, NULL);
   slp_jw_z(&w, "stream", stream);
@@ -60,15 +85,16 @@ static void show_json(slp_buf *b, const char *stream, const sloop_shard_t *s) {
   slp_jw_z_or_null(&w, "seq_start", s->seq_start);
   slp_jw_z_or_null(&w, "seq_end", s->seq_end);
   slp_jw_object_end(&w);
-  slp_buf_add_char(b, '\n');
+  return slp_buf_add_char(b, '\n');
 }
 
-int slp_list_show(slp_buf *b, const char *stream, int several, const sloop_shard_t *s, int json) {
-  if (json)
-    show_json(b, stream, s);
-  else
-    show_text(b, several ? stream : NULL, s);
-  return slp_buf_failed(b);
+static void show_table(slp_buf *b, const char *stream_or_null, int first, const sloop_shard_t *const *shards,
+                       size_t n) {
+  uint32_t width = 0, rows = 0;
+  int terminal = slp_terminal_size(1, &width, &rows) == 0;
+  if (stream_or_null && !first) slp_buf_add_char(b, '\n');
+  if (stream_or_null) slp_say_to(b, "%s", stream_or_null);
+  slp_list_table(b, shards, n, terminal ? width : 0);
 }
 
 static void begin(list *l);
@@ -126,8 +152,9 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards
   slp_buf text;
   (void)s;
   if (!answered(l, status, error, &text)) return;
-  for (size_t i = 0; i < n; i++)
-    slp_list_show(&text, a->streams[l->at], slp_args_several(a), shards[i], a->json);
+  const char *stream = a->streams[l->at];
+  for (size_t i = 0; i < n && a->json; i++) slp_list_json(&text, stream, shards[i]);
+  if (!a->json) show_table(&text, slp_args_several(a) ? stream : NULL, l->at == 0, shards, n);
   print(l, &text);
 }
 

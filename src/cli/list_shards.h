@@ -11,8 +11,10 @@
 
 /* runs the command to its end and returns the exit code */
 int slp_list_run(slp_mem *mem, const slp_args *args);
-/* Appends a shard to b. With `json` it is a JSON object, otherwise a line of text, which begins with the
- * stream's name if `several` is not 0. Returns 0, or the error of b. */
-int slp_list_show(slp_buf *b, const char *stream, int several, const sloop_shard_t *shard, int json);
+/* Appends a shard as a line of JSON. Returns 0, or the error of b. */
+int slp_list_json(slp_buf *b, const char *stream, const sloop_shard_t *shard);
+/* Appends a table of the shards, whose lines have at most `width` bytes if that is possible; 0: no limit.
+ * Returns 0, or the error of b. */
+int slp_list_table(slp_buf *b, const sloop_shard_t *const *shards, size_t n, size_t width);
 
 #endif

@@ -1,11 +1,17 @@
 """stream-tail -L without STREAM, and what is suggested for a stream that does not exist. boto3 says which streams there are."""
 
+import fcntl
 import json
+import os
+import pty
 import signal
+import struct
+import subprocess
 import tempfile
+import termios
 
-from box import Box
-from command import check, end, equal, main, obeys, test, wait_until
+from box import BIN, Box
+from command import check, end, environment, equal, main, obeys, test, wait_until
 
 
 def listed(box, *args):
@@ -50,6 +56,50 @@ def the_table_has_the_same_rows():
         text = box.tail("-L").out.decode().splitlines()
         equal(text[0].split(), ["STREAM", "STATUS", "MODE", "SHARDS", "KEEPS", "CREATED"])
         equal([line.split()[0] for line in text[1:]], [r["stream"] for r in rows])
+
+
+def on_terminal(box, columns, *args):
+    """The lines that a terminal of this width gets."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    p = subprocess.Popen([BIN, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
+                         env=environment(box.env))
+    os.close(theirs)
+    out = b""
+    try:
+        while piece := os.read(ours, 1 << 16):
+            out += piece
+    except OSError:  # the other side is closed
+        pass
+    os.close(ours)
+    equal((p.wait(20), p.stderr.read()), (0, b""))
+    end(p)
+    return out.decode().splitlines()
+
+
+@test
+def shards_are_a_table_that_fits_the_terminal():
+    with Box(2) as box:
+        kinesis = box.boto3("kinesis")
+        box.make_table("pets")
+        kinesis.split_shard(StreamName="demo", ShardToSplit="shardId-000000000000", NewStartingHashKey="7")
+        wait_until(lambda: len(kinesis.list_shards(StreamName="demo")["Shards"]) == 4, what="the children")
+        shards = kinesis.list_shards(StreamName="demo")["Shards"]
+        lines = box.tail("-L", "demo").out.decode().splitlines()
+        equal(lines[0].split(), ["SHARD", "STATE", "PARENTS", "SEQ-FROM", "SEQ-TO", "HASH-FROM", "HASH-TO"])
+        equal([line.split() for line in lines[1:]], [
+            [s["ShardId"], "closed" if s["SequenceNumberRange"].get("EndingSequenceNumber") else "open",
+             str(int(s["ParentShardId"][-12:])) if "ParentShardId" in s else "-",
+             s["SequenceNumberRange"]["StartingSequenceNumber"], s["SequenceNumberRange"].get("EndingSequenceNumber", "-"),
+             s["HashKeyRange"]["StartingHashKey"], s["HashKeyRange"]["EndingHashKey"]] for s in shards])
+        for columns in (80, 132):
+            shown = on_terminal(box, columns, "-L", "demo")
+            equal((len(shown), max(map(len, shown)) <= columns), (5, True), shown)
+            equal([line.split()[0] for line in shown], [line.split()[0] for line in lines])
+        shown = on_terminal(box, 80, "-L", "dynamodb:pets")
+        equal((shown[0].split(), max(map(len, shown)) <= 80), (["SHARD", "STATE", "PARENTS", "SEQ-FROM", "SEQ-TO"], True), shown)
+        shown = box.tail("-L", "demo", "dynamodb:pets").out.decode().splitlines()
+        equal([line for line in shown if " " not in line], ["demo", "", "dynamodb:pets"])
 
 
 @test

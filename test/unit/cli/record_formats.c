@@ -255,26 +255,36 @@ TEST(shard_ids_have_a_short_form) {
   CHECK_STR(slp_shard_short("shardId--a"), "shardId--a");
 }
 
-TEST(a_listed_shard_is_one_line) {
-  sloop_shard_t s = {"shardId-000000000002", "shardId-000000000000", "", "0", "5", "49520", "", 0};
+TEST(listed_shards_are_a_table_that_fits) {
+  const char *hash = "340282366920938463463374607431768211455",
+             *seq = "49680679135007506382212957534494568881467000";
+  sloop_shard_t s = {
+      "shardId-000000000002", "shardId-000000000000", "shardId-000000000001", "0", hash, seq, "", 0};
+  const sloop_shard_t *const shards[] = {&s};
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 20);
-  CHECK_INT(slp_list_show(&b, "orders", 0, &s, 0), 0);
+  CHECK_INT(slp_list_table(&b, shards, 1, 80), 0);
   CHECK_STR(slp_buf_z(&b),
-            "shardId-000000000002 open parents shardId-000000000000 hashes 0..5 sequences 49520..\n");
+            "SHARD                 STATE  PARENTS    SEQ-FROM  SEQ-TO  HASH-FROM      HASH-TO\n"
+            "shardId-000000000002  open   0,1      49..467000       -          0  340..211455\n");
   slp_buf_clear(&b);
-  s.hash_start = s.hash_end = "";
-  CHECK_INT(slp_list_show(&b, "orders", 1, &s, 0), 0);
+  CHECK_INT(slp_list_table(&b, shards, 1, 0), 0);
+  CHECK(strstr(slp_buf_z(&b), hash) && strstr(slp_buf_z(&b), seq)); /* whole, where nothing must fit */
+  slp_buf_clear(&b);
+  s.hash_start = s.hash_end = s.adjacent_parent = ""; /* a table's stream */
+  CHECK_INT(slp_list_table(&b, shards, 1, 60), 0);
   CHECK_STR(slp_buf_z(&b),
-            "orders shardId-000000000002 open parents shardId-000000000000 sequences 49520..\n");
+            "SHARD                 STATE  PARENTS        SEQ-FROM  SEQ-TO\n"
+            "shardId-000000000002  open   0        4968..81467000       -\n");
+  slp_buf_clear(&b);
   s.hash_start = "0";
   s.hash_end = "5";
-  slp_buf_clear(&b);
   s.adjacent_parent = "shardId-000000000001";
+  s.seq_start = "49520";
   s.closed = 1;
   s.seq_end = "49530";
-  CHECK_INT(slp_list_show(&b, "orders", 1, &s, 1), 0);
+  CHECK_INT(slp_list_json(&b, "orders", &s), 0);
   CHECK_STR(slp_buf_z(&b),
             "{\"stream\":\"orders\",\"shard\":\"shardId-000000000002\",\"state\":\"closed\",\"parent\":"
             "\"shardId-000000000000\",\"adjacent_parent\":\"shardId-000000000001\",\"hash_start\":\"0\","
