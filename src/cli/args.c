@@ -12,6 +12,7 @@
 #include "cli/migrate_place.h"
 #include "cli/nearest.h"
 #include "cli/options.h"
+#include "cli/other_words.h"
 #include "cli/point_in_time.h"
 #include "cli/stream_pattern.h"
 
@@ -65,6 +66,11 @@ static int take_option(slp_args *a, words *w, const slp_option *o, const char *v
 /* Says that there is no such option, and names the options that are most like it. */
 static int unknown_option(slp_str name, char why[200]) {
   slp_nearest like;
+  const char *here = slp_other_word(name);
+  if (here) {
+    snprintf(why, 200, "unknown option --%.*s: here it is: %.130s", (int)name.n, name.p, here);
+    return SLP_EINVAL;
+  }
   slp_nearest_begin(&like, name);
   for (size_t i = 0; i < slp_options_n; i++) slp_nearest_offer(&like, slp_options[i].name);
   int n = snprintf(why, 200, "unknown option --%.*s", (int)(name.n < 60 ? name.n : 60), name.p);
@@ -91,7 +97,11 @@ static int take_letters(slp_args *a, words *w, const char *letters, char why[200
   for (; *letters; letters++) {
     const slp_option *o = slp_option_by_letter(*letters);
     if (!o) {
-      snprintf(why, 200, "unknown option -%c; try stream-tail -h", *letters);
+      const char *here = slp_other_letter(*letters);
+      snprintf(why, 200,
+               here ? "unknown option -%c; what it is in kcat is here: %.100s"
+                    : "unknown option -%c; try stream-tail -h",
+               *letters, here);
       return SLP_EINVAL;
     }
     int rest = o->kind == SLP_NEEDS_VALUE && letters[1];
@@ -462,7 +472,10 @@ static int check_streams(const slp_args *a, char why[200]) {
   int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_IAM ||
               (a->mode & (SHOWS_LEASES | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER |
                           SLP_MODE_PRODUCE));
-  if (!a->stream && needs)
+  if (!a->stream && (a->mode & SHOWS_LEASES) && a->opts.app)
+    snprintf(why, 200, "which stream? %s -G %.60s needs its name too; stream-tail -L lists the streams",
+             slp_mode_shown(a->mode), a->opts.app);
+  else if (!a->stream && needs)
     snprintf(why, 200,
              "which stream? Usage: stream-tail [options] STREAM...; -h for help, --demo to see it work");
   else if (a->feed && a->synthetic.bytes)

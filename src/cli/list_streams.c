@@ -175,7 +175,10 @@ static void on_names(slp_find *f, const char *const *names, size_t n, void *arg)
   for (size_t i = 0; i < n; i++)
     if (!only_kinesis || strncmp(names[i], "dynamodb:", 9) != 0) slp_nearest_offer(&like, names[i]);
   slp_nearest_text(&like, "", text, sizeof text);
-  if (like.n) slp_say("%s", text + strlen("; "));
+  if (like.n)
+    slp_say("%s", text + strlen("; "));
+  else if (l->app.args->mode == SLP_MODE_PRODUCE)
+    slp_say("-P makes no streams; aws kinesis create-stream --stream-name %s does", l->missing);
 }
 
 static void on_suggested(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg) {

@@ -66,10 +66,26 @@ int slp_start_parse_seq(slp_str text, slp_start *ret) {
   return 0;
 }
 
+/* Returns 1 for a word that means the oldest record here, in kcat, in Kafka, or in the API of Kinesis. */
+static int is_oldest(const char *z) {
+  return strcmp(z, "oldest") == 0 || strcmp(z, "beginning") == 0 || strcmp(z, "earliest") == 0 ||
+         strcmp(z, "TRIM_HORIZON") == 0;
+}
+
+/* Returns 1 for a time that stands alone, such as 10m or 2026-01-31. A number may also be a position in
+ * another tool, and 13:10 a record in shard 13. */
+static int is_time(slp_str text, const slp_clock *clock) {
+  int64_t at_ms;
+  for (size_t i = 0; i < text.n; i++)
+    if (text.p[i] != ':' && (text.p[i] < '0' || text.p[i] > '9'))
+      return slp_when_parse(text, clock, &at_ms) == 0;
+  return 0;
+}
+
 int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char why[200]) {
   slp_start start = {0};
   slp_str text = slp_str_of(z);
-  if (strcmp(z, "oldest") == 0 || strcmp(z, "beginning") == 0) {
+  if (is_oldest(z)) {
     start.kind = SLOOP_OLDEST;
   } else if (strcmp(z, "latest") == 0 || strcmp(z, "end") == 0) {
     start.kind = SLOOP_LATEST;
@@ -99,6 +115,9 @@ int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char 
             at.p, z[0], z[0], z[0], z[0]);
       return SLP_EINVAL;
     }
+  } else if (is_time(text, clock)) {
+    snprintf(why, 200, "-o: \"%.40s\" is a time, so say s@%.40s to begin there, or e@%.40s to end", z, z, z);
+    return SLP_EINVAL;
   } else if (strchr(z, ':')) {
     int r = parse_shard_seq(text, &start, why);
     if (r) return r;

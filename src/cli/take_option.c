@@ -148,7 +148,8 @@ static int set_to(slp_args *a, const slp_option *o, const char *value, const slp
   if (slp_start_parse(value, clock, &a->to, why) == 0 && !a->to.is_end && !a->to.last &&
       (a->to.kind == SLOOP_OLDEST || a->to.kind == SLOOP_LATEST || a->to.kind == SLOOP_AT_TIME))
     return 0;
-  return slp_option_wrong(o, value, "a position; use oldest, latest, s@TIME or SEQUENCE", why);
+  return slp_option_wrong(
+      o, value, "a position; use oldest, latest, s@TIME (as s@10m: ten minutes ago) or SEQUENCE", why);
 }
 
 static int set_time(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,

@@ -177,6 +177,7 @@ def a_command_that_can_not_use_tables_suggests_none():
         for args in (("-P", "-l", "pets", lines.name), ("--consumers", "pets")):
             r = box.tail(*args)
             equal((r.code, "pets" in r.err, "did you mean" in r.err), (1, True, False), args, r.err)
+            equal("aws kinesis create-stream --stream-name pets" in r.err, args[0] == "-P", r.err)
 
 
 @test

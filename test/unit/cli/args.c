@@ -130,6 +130,10 @@ TEST(what_is_wrong_is_said) {
   CHECK_REFUSED("unknown option -z", "-z", "orders");
   CHECK_REFUSED("-h: there is no topic \"watchin\"; did you mean watching?", "-h", "watchin");
   CHECK_REFUSED("unknown option --frobnicate", "--frobnicate=3", "orders");
+  CHECK_REFUSED("unknown option -t; what it is in kcat is here: STREAM, as many as you like", "-t", "orders");
+  CHECK_REFUSED("unknown option -w; try stream-tail -h", "-w");
+  CHECK_REFUSED("unknown option --lag: here it is: -G APP --leases STREAM shows it", "--lag", "orders");
+  CHECK_REFUSED("which stream? --leases -G bill needs its name too", "-G", "bill", "--leases");
   CHECK_REFUSED("-c needs a value: N", "orders", "-c");
   CHECK_REFUSED("-c: \"x\" is not a whole number", "-c", "x", "orders");
   CHECK_REFUSED("-c: \"0\" is not", "-c0", "orders");

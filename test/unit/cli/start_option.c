@@ -22,6 +22,8 @@ static void refused(const char *text, const char *part) {
 TEST(words_and_times) {
   parses("oldest", SLOOP_OLDEST);
   parses("beginning", SLOOP_OLDEST);
+  parses("earliest", SLOOP_OLDEST);
+  parses("TRIM_HORIZON", SLOOP_OLDEST);
   parses("latest", SLOOP_LATEST);
   parses("end", SLOOP_LATEST);
   parses("s@10m", SLOOP_AT_TIME);
@@ -73,6 +75,9 @@ TEST(a_sequence_number_alone) {
 
 TEST(what_is_wrong_is_said) {
   refused("newest", "is not a position");
+  refused("10m", "\"10m\" is a time, so say s@10m to begin there");
+  refused("2026-01-31T12:00:00Z", "is a time, so say s@2026-01-31T12:00:00Z");
+  refused("1234", "is not a position");
   refused("", "is not a position");
   refused("s@", "is not a time");
   refused("s@yesterday", "is not a time; use s@");
