@@ -303,6 +303,8 @@ typedef struct sloop_place_s {
   int several;        /* with "kcl": 1 if rows name their stream, because the application reads several */
   const char *token;  /* without app: the token to copy from. One that is written is in
                          sloop_migration_t.token */
+  int in_use;         /* of the source, 1: copy its checkpoints while its workers go on; nothing is written
+                         there. 0: the copy is refused while a worker lives */
 } sloop_place_t;
 #define sloop_place_init(p) sloop_place_init_sized((p), sizeof *(p))
 SLOOP_EXTERN void sloop_place_init_sized(sloop_place_t *p, size_t size);
@@ -346,7 +348,8 @@ typedef void (*sloop_migrate_cb)(sloop_admin_t *, int status, const sloop_migrat
  * stays as it is. Rows of the target are made, and never changed.
  *
  * Both sides are first watched for a lease. If a worker lives on one, nothing is written, and cb gets
- * SLOOP_EOWNED. If anything is in the way, nothing is written either, and cb gets SLOOP_ELEASE; the moves say
+ * SLOOP_EOWNED. A source that is in_use is not watched: each checkpoint is copied as it was read, in the
+ * order of its partition keys, so what its workers read later is read by the target's workers too. If anything is in the way, nothing is written either, and cb gets SLOOP_ELEASE; the moves say
  * what. If a worker begins to work while rows are being made, cb gets SLOOP_ELEASE, unless all rows are there
  * by then. A copy that was cut off is completed by calling this again. SLOOP_ETOKEN: the token is damaged or
  * of another stream. Returns SLOOP_EOPTION also if a place is missing, or both are tokens. */

@@ -31,7 +31,7 @@ typedef enum slp_admin_task {
   SLP_ADMIN_EXPLAIN, /* says why one shard is read, or why it is not */
   SLP_ADMIN_RELEASE, /* takes a lease from its owner, or evicts a worker */
   SLP_ADMIN_RESET,   /* sets the position of one lease, or of all leases */
-  SLP_ADMIN_SURVEY,  /* reads the position of every shard, from a table that no worker uses at that time */
+  SLP_ADMIN_SURVEY,  /* reads the position of every shard, from a table that no worker uses (but: in_use) */
   SLP_ADMIN_IMPORT   /* creates rows for given positions */
 } slp_admin_task;
 
@@ -57,6 +57,7 @@ typedef struct slp_admin_opts {
   slp_str token;   /* IMPORT: a token that has the positions, instead of `placed`; .p NULL: none */
   uint8_t apply;   /* IMPORT, 1: write the rows; 0: only find out what would be written */
   uint8_t several; /* IMPORT, 1: the table may have rows of other streams too */
+  uint8_t in_use;  /* SURVEY, 1: workers may use the table meanwhile; 0: SURVEY fails if a worker lives */
   /* IMPORT, 1: the stream has no aggregates, so a position after a record with sub 0 means after the whole
    * record */
   uint8_t whole;

@@ -173,6 +173,7 @@ static int begin_survey(slp_migrate *m) {
                       .ctx = m->o.from.ctx,
                       .lease_ms = m->o.lease_ms,
                       .task = SLP_ADMIN_SURVEY,
+                      .in_use = m->o.from.in_use,
                       .on_done = surveyed,
                       .arg = m};
   return slp_admin_new(&m->survey, m->mem, &o);

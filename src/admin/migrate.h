@@ -22,6 +22,7 @@ typedef struct slp_migrate_side {
   void *ctx;
   slp_str token;   /* the token that `from` is; copied */
   uint8_t several; /* 1: the table may have rows of other streams too */
+  uint8_t in_use;  /* of `from`, 1: workers may live there; their checkpoints are copied as they are */
 } slp_migrate_side;
 
 typedef struct slp_migrate_opts {

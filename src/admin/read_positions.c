@@ -1,5 +1,5 @@
-/* read_positions.c - reads the position of every shard from the rows of a table that no worker uses at that
- * time. */
+/* read_positions.c - reads the position of every shard from the rows of a table. Unless the operator asked for
+ * a snapshot (slp_admin_opts.in_use), no worker may use the table at that time. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
@@ -40,7 +40,7 @@ void slp_admin_survey(slp_admin *a) {
     slp_admin_failed(a, SLP_ADMIN_CHANGING, SLP_REFUSED, SLOOP_ELEASE, slp_str_of(a->changing_word));
     return;
   }
-  if (!slp_admin_is_quiet(a)) return;
+  if (!a->o.in_use && !slp_admin_is_quiet(a)) return;
   if (!a->snapshot.leases_n && !a->snapshot.bad_n) {
     slp_admin_failed(a, SLP_ADMIN_NO_LEASES, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
     return;

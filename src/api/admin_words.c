@@ -8,7 +8,8 @@
 
 /* Returns what the operator should do about a worker that lives. */
 static const char *what_to_do(slp_admin_task task) {
-  if (task == SLP_ADMIN_SURVEY || task == SLP_ADMIN_IMPORT) return "stop it first";
+  if (task == SLP_ADMIN_SURVEY) return "stop it first, or take a snapshot";
+  if (task == SLP_ADMIN_IMPORT) return "stop it first";
   return task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker";
 }
 
@@ -60,7 +61,7 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
       break;
     case SLP_ADMIN_NO_TIMES: SAY("rows of schema %.60s store no times", why->schema); break;
     case SLP_ADMIN_WORKS:
-      SAY("worker %.*s is alive: stop it first; %s", owner_n, owner,
+      SAY("worker %.*s is alive: %s; %s", owner_n, owner, what_to_do(why->task),
           what_was_written(why, "nothing was written", wrote));
       break;
     case SLP_ADMIN_CHANGING:

@@ -304,6 +304,7 @@ static int take_place(slp_admin_call *a, const sloop_place_t *from, table_place 
   slp_mem *mem = a->s->mem;
   ret->s = a->s;
   ret->several = from->several != 0;
+  side->in_use = from->in_use != 0;
   if (!from->app) {
     side->token = slp_str_of(from->token ? from->token : "");
     return 0;

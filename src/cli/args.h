@@ -106,6 +106,7 @@ typedef struct slp_args {
   const char *migrate; /* --migrate FROM TO: the text of FROM; migrate_from is its meaning */
   slp_migrate_place migrate_from, migrate_to;
   uint8_t write;         /* --write: --migrate copies; without it, --migrate only says what it would copy */
+  uint8_t snapshot;      /* --snapshot: --migrate copies from an application whose workers live */
   uint8_t try_rights;    /* --try: --iam tries the rights by calls instead of printing a policy */
   const char *multilang; /* path of the file of --multilang or --check; NULL: not given */
   uint8_t trace_protocol;

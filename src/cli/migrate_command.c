@@ -223,7 +223,7 @@ static void on_tick(slp_app *app) {
   cut_off(m, why);
 }
 
-static sloop_place_t place_of(const slp_migrate_place *p, const char *token) {
+static sloop_place_t place_of(const slp_migrate_place *p, const char *token, int in_use) {
   sloop_place_t place;
   sloop_place_init(&place);
   place.token = token;
@@ -232,6 +232,7 @@ static sloop_place_t place_of(const slp_migrate_place *p, const char *token) {
   place.schema = p->schema;
   place.store = *p->store ? p->store : NULL;
   place.several = p->several;
+  place.in_use = in_use;
   return place;
 }
 
@@ -244,9 +245,11 @@ static int read_token(migration *m, const char **ret) {
   *ret = NULL;
   if (!from->file) return 0;
   const char *path = is_standard(from) ? "/dev/stdin" : from->file;
-  int r = is_standard(from) ? 0 : slp_own_file_open(m->app.mem, from->file, &m->source);
+  int locks =
+      !is_standard(from) && !a->snapshot; /* a snapshot does not disturb the process that saves there */
+  int r = locks ? slp_own_file_open(m->app.mem, from->file, &m->source) : 0;
   if (r == SLP_EBUSY) {
-    slp_say("%s: another process keeps its position there: stop it first", from->file);
+    slp_say("%s: another process keeps its position there: stop it first, or use --snapshot", from->file);
     m->app.exit_code = SLP_EXIT_OWNED;
     return r;
   }
@@ -274,7 +277,7 @@ static void begin(migration *m) {
     slp_app_close(&m->app);
     return;
   }
-  sloop_place_t from = place_of(&a->migrate_from, token), to = place_of(&a->migrate_to, NULL);
+  sloop_place_t from = place_of(&a->migrate_from, token, a->snapshot), to = place_of(&a->migrate_to, NULL, 0);
   int r = sloop_admin_migrate(m->consumer.admin, &from, &to, a->write, on_migrated, m);
   if (r) fail(m, SLP_EXIT_FAILED, "no memory");
 }

@@ -95,6 +95,8 @@ const slp_option slp_options[] = {
      "copy a stream's positions from one place to another: SCHEMA:APP, SCHEMA:APP@STORE, or token:FILE (- is "
      "standard input or output). Shows what it would do. Refused while a worker lives on either side"},
     {O_WRITE, 0, "write", SLP_NO_VALUE, NULL, SLP_MODE_MIGRATE, NULL, "do it"},
+    {O_SNAPSHOT, 0, "snapshot", SLP_NO_VALUE, NULL, SLP_MODE_MIGRATE, NULL,
+     "copy FROM as it is now, though its workers live; they go on, and nothing is written there"},
     {O_MULTILANG, 0, "multilang", SLP_NEEDS_VALUE, "FILE", ALL, "Instead of Amazon's MultiLangDaemon",
      "do what that daemon does with this .properties file: one process per shard, which speaks its protocol. "
      "With --leases, --explain and the like: show that file's application"},

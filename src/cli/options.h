@@ -59,6 +59,7 @@ typedef enum {
   O_FORCE,
   O_MIGRATE,
   O_WRITE,
+  O_SNAPSHOT,
   O_MULTILANG,
   O_CHECK,
   O_TRACE_PROTOCOL,

@@ -341,6 +341,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_FORCE: a->force = 1; return 0;
     case O_MIGRATE: a->migrate = value; return set_mode(a, SLP_MODE_MIGRATE, why);
     case O_WRITE: a->write = 1; return 0;
+    case O_SNAPSHOT: a->snapshot = 1; return 0;
     case O_TRY: a->try_rights = 1; return 0;
     case O_MULTILANG:
     case O_CHECK:

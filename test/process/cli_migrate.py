@@ -493,6 +493,81 @@ def a_token_that_somebody_keeps():
         wrote(token.migrate(target, "--write"), 1)
 
 
+def writes_of(box):
+    return {operation: box.calls(operation) for operation in ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")}
+
+
+def snapshot_of_a_living_application(kind):
+    """The worker stands still (SIGSTOP) while the snapshot is taken, so that each write counted then is the command's. Beside a
+    worker that runs, the same command succeeds as well, and the worker goes on as if nothing had been."""
+    with Box(3, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
+        truth = fill(box, 60)
+        source, token, target = Form(box, kind, folder, "source"), Form(box, "token", folder, "place"), Form(box, "sloop", folder, "target")
+        with open(os.path.join(folder, "out"), "wb") as out:
+            worker = box.start("-J", "-G", "source", *QUICK, "-X", f"schema={kind}", "-o", "oldest", "demo", stdout=out)
+
+        def read_by_worker():
+            with open(os.path.join(folder, "out"), encoding="utf-8") as lines:
+                return [json.loads(line)["payload"] for line in lines if line.endswith("\n")]
+
+        def all_saved():
+            rows = source.rows() if len(read_by_worker()) == len(truth) else {}
+            marks = [r.get("pos", r.get("checkpoint", "")) for r in rows.values()]
+            return len(marks) == 3 and all(m[:1].isdigit() and not m.startswith("0:") for m in marks)
+
+        try:
+            wait_until(all_saved, 30, "its checkpoints")
+            refused(source, token, ("alive", "snapshot"), code=4, table=("none",))
+            worker.send_signal(signal.SIGSTOP)
+            time.sleep(0.3)
+            counted, rows = writes_of(box), source.rows()
+            r = source.migrate(token, "--snapshot", "--write")
+            equal((r.code, r.err), (0, ""), r.out)
+            equal((writes_of(box), source.rows()), (counted, rows))
+            worker.send_signal(signal.SIGCONT)
+            r = source.migrate(target, "--snapshot")
+            equal(r.code, 0, r.err)
+            check(b"nothing was written" in r.out, r.out)
+            r = source.migrate(target, "--snapshot", "--write")
+            wrote(r, 3)
+            more = fill(box, 40, start=1000)
+            wait_until(lambda: len(read_by_worker()) == len(truth) + len(more), 30, "the worker reads on")
+            wait_until(lambda: source.migrate(target, "--snapshot", "--write").code == 1, 20, "a conflict, once its checkpoints have moved")
+            equal(worker.poll(), None)
+        finally:
+            worker.send_signal(signal.SIGCONT)
+            worker.kill()
+            worker.wait()
+        equal(sorted(read_by_worker()), sorted(truth + more))
+        equal(sorted(target.read(len(more))), sorted(more))  # nothing before the snapshot, all after it
+        equal(sorted(token.read(len(more))), sorted(more))
+
+
+@test
+def a_snapshot_of_a_living_native_application():
+    snapshot_of_a_living_application("sloop")
+
+
+@test
+def a_snapshot_of_a_living_application_in_a_table_of_the_kcl():
+    snapshot_of_a_living_application("kcl")
+
+
+@test
+def a_snapshot_of_a_token_that_somebody_keeps():
+    with Box(1, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
+        box.put(20)
+        token, target = Form(box, "token", folder), Form(box, "sloop", folder, "target")
+        reader = box.start("-o", "oldest", "--save", token.file, "demo", stdout=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: os.path.exists(token.file), 20, "its token")
+            wrote(token.migrate(target, "--snapshot", "--write"), 1)
+            equal(reader.poll(), None)
+        finally:
+            reader.send_signal(signal.SIGINT)
+            reader.communicate()
+
+
 @test
 def tokens_through_pipes():
     with Box(2, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:

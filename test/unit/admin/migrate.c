@@ -243,6 +243,26 @@ static void survey(int code) {
   CHECK_INT(slp_admin_fail(admin)->code, code);
 }
 
+/* The worker's next signs of life do not matter to a snapshot, which neither waits nor writes. */
+TEST(a_snapshot_of_rows_whose_worker_lives) {
+  begin("a b");
+  worker("w", NULL);
+  beats("w/w", 3600000);
+  PUT("l/a", "epoch#3", "pos=1:00242:0000000004");
+  survey(SLOOP_EOWNED);
+  CHECK_STR(message(),
+            "worker w." INCARNATION " is alive: stop it first, or take a snapshot; nothing was written");
+  over();
+  CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_SURVEY, .in_use = 1}), 0);
+  CHECK_INT(slp_admin_fail(admin)->code, 0);
+  CHECK(took_us < 1000000);
+  CHECK_INT(harmed.writes, 0);
+  CHECK_INT(slp_admin_placed(admin)->n, 2);
+  CHECK_INT(slp_admin_placed(admin)->all[0].position.kind, SLP_POSITION_AFTER);
+  slp_timer_clear(&f.h, &heart.timer);
+  done();
+}
+
 static void token_is(const char *want) {
   slp_buf text;
   slp_buf_init(&text, mem, 1 << 20);
