@@ -112,6 +112,7 @@ typedef struct sloop_worker_s {
       behind_ms,          /* its lag; -1: not told */
       rate_bytes;         /* the bytes of payload that it hands over in a second; -1: not told */
   const char *evicted_by; /* the instance that evicted it; its own if it has left */
+  int drained;            /* 1: it has told that it obeys the present drain, and it has no lease */
 } sloop_worker_t;
 typedef struct sloop_leases_s {
   const sloop_lease_t *const *leases; /* sorted by shard */
@@ -127,7 +128,10 @@ typedef struct sloop_leases_s {
                                     lag_error. A position of kind 0: nothing says where reading would
                                     begin */
   size_t unleased_n;
-  const char *unlisted; /* why the stream's shards are not known; "": they are */
+  const char *unlisted;   /* why the stream's shards are not known; "": they are */
+  int draining;           /* 1: the application is drained or being drained: see sloop_admin_drain() */
+  const char *drained_by; /* the operator that began it; "": nobody */
+  int64_t drained_at_ms;  /* when, by that operator's clock; -1: not told */
 } sloop_leases_t;
 /* Gets the rows; NULL: the request has failed. */
 typedef void (*sloop_leases_cb)(sloop_admin_t *, int status, const sloop_leases_t *leases_or_null,
@@ -158,7 +162,8 @@ typedef enum {
                                   whole lease */
   SLOOP_WHY_NO_LEASE = 10,     /* the stream lists the shard, and it has no lease yet */
   SLOOP_WHY_BAD_ROW = 11,      /* its row makes no sense: bad_row says why */
-  SLOOP_WHY_REFUSED = 12       /* the service refuses its position; see refused_until_ms of shard.lease */
+  SLOOP_WHY_REFUSED = 12,      /* the service refuses its position; see refused_until_ms of shard.lease */
+  SLOOP_WHY_DRAINED = 13       /* the application is drained, and nobody owns it */
 } sloop_why_t;
 typedef enum {
   SLOOP_LEADER_UNUSED = 0, /* workers of this schema have no leader: each takes what it finds */
@@ -290,6 +295,39 @@ SLOOP_EXTERN int sloop_admin_release(sloop_admin_t *a, const char *shard_or_work
  * SLOOP_ELEASE: some leases could not be changed; SLOOP_ENOSHARD: there is no such lease. */
 SLOOP_EXTERN int sloop_admin_reset(sloop_admin_t *a, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
+
+/* ---- drains --------------------------------------------------------------------------------------- */
+/* An application whose workers all stop reading, and go on later where they stopped. */
+
+typedef struct sloop_drain_s {
+  int on;                       /* 1: the application is drained */
+  int was_so;                   /* 1: it was so before this request, or another operator made it so */
+  const char *by;               /* on: the operator that began the drain */
+  int64_t at_ms;                /* when the drain was begun or ended, by that operator's clock; -1: never */
+  size_t workers_n, leases_n;   /* workers that are not evicted; leases that were not read to their end */
+  const char *const *waits_for; /* on: instances that may still read */
+  size_t waits_for_n;
+} sloop_drain_t;
+/* Gets what has become of it; NULL: nothing was changed, or that is not known. */
+typedef void (*sloop_drain_cb)(sloop_admin_t *, int status, const sloop_drain_t *drain_or_null,
+                               const sloop_error_t *error_or_null, void *arg);
+/* on 1: drains the application. Its workers stop fetching, wait for the records that are out (at most
+ * handover_ms), store their positions and release all leases. They and workers that start later stay, and
+ * wait. cb comes when no worker reads any more, and none will before the drain is ended. A worker that is
+ * silent for its lease_ms is evicted. SLOOP_ELEASE after limit_ms (0: 60 s): the application stays drained,
+ * and the drain tells which workers may still read; workers of 0.1.0 know no drain and read on.
+ *
+ * on 0: ends the drain. cb comes at once; workers take their leases in some seconds.
+ *
+ * With schema "sloop" only, else cb gets SLOOP_EOPTION. */
+SLOOP_EXTERN int sloop_admin_drain(sloop_admin_t *a, int on, uint32_t limit_ms, sloop_drain_cb cb, void *arg);
+/* on 1: pauses one shard: its owner waits for the records that are out, stores its position and releases the
+ * lease, and nobody takes it. cb comes when that is done. on 0: ends the pause, or the parking of a shard
+ * that a worker has parked. The result has one change: DONE, WAS_SO or ENDED. SLOOP_ENOSHARD: it has no
+ * lease; SLOOP_ELEASE after limit_ms (0: 60 s): its owner still reads, and the shard stays paused. With
+ * schema "sloop" only, else cb gets SLOOP_EOPTION. */
+SLOOP_EXTERN int sloop_admin_pause(sloop_admin_t *a, const char *shard, int on, uint32_t limit_ms,
+                                   sloop_admin_cb cb, void *arg);
 
 /* ---- copies of all positions --------------------------------------------------------------------- */
 /* From one layout, store or token to another, for an application that moves. */

@@ -149,7 +149,8 @@ static void prepared(slp_store_req *rq) {
   } else {
     a->no_table = 0;
     /* without `former`, rows do not name their stream; only the stream's shards can show whose they are */
-    int lists = a->o.task != SLP_ADMIN_LEASES || !a->schema->former;
+    int by_rows = a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_DRAIN;
+    int lists = !by_rows || !a->schema->former;
     slp_admin_move(a, lists && !a->shards ? SLP_ADMIN_LISTING : SLP_ADMIN_READING);
   }
 }
@@ -179,7 +180,7 @@ static void listed(slp_op *rq) {
   if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
-    if (a->o.task == SLP_ADMIN_LEASES || goes_on_unlisted(a, &f))
+    if (a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_DRAIN || goes_on_unlisted(a, &f))
       /* without a listing the rows can't be compared with the stream, so they are shown as they are */
       slp_admin_move(a, SLP_ADMIN_READING);
     else
@@ -206,6 +207,8 @@ static void decide(slp_admin *a) {
     case SLP_ADMIN_EXPLAIN: slp_admin_explain(a); return;
     case SLP_ADMIN_RELEASE: slp_admin_release(a); return;
     case SLP_ADMIN_RESET: slp_admin_reset(a); return;
+    case SLP_ADMIN_DRAIN: slp_admin_drain(a); return;
+    case SLP_ADMIN_PAUSE: slp_admin_pause(a); return;
     case SLP_ADMIN_SURVEY: slp_admin_survey(a); return;
     case SLP_ADMIN_IMPORT: slp_admin_import(a); return;
   }
@@ -344,14 +347,20 @@ static void locate(slp_admin *a) {
 static void measure(slp_admin *a) { slp_lags_measure(a); }
 
 static void evict(slp_admin *a) {
-  if (a->victim)
+  if (a->drain)
+    slp_drain_evict(a);
+  else if (a->victim)
     slp_admin_evict_victim(a);
   else
     slp_edits_evict(a);
 }
 
 static void write_rows(slp_admin *a) {
-  if (a->import)
+  if (a->drain)
+    slp_drain_write(a);
+  else if (a->pause)
+    slp_pause_write(a);
+  else if (a->import)
     slp_import_write(a);
   else
     slp_edits_write(a);

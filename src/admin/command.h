@@ -31,6 +31,8 @@ typedef enum slp_admin_task {
   SLP_ADMIN_EXPLAIN, /* says why one shard is read, or why it is not */
   SLP_ADMIN_RELEASE, /* takes a lease from its owner, or evicts a worker */
   SLP_ADMIN_RESET,   /* sets the position of one lease, or of all leases */
+  SLP_ADMIN_PAUSE,   /* has nobody read one shard until a later command, or ends that */
+  SLP_ADMIN_DRAIN,   /* has all workers stop reading until a later command, or ends that */
   SLP_ADMIN_SURVEY,  /* reads the position of every shard, from a table that no worker uses (but: in_use) */
   SLP_ADMIN_IMPORT   /* creates rows for given positions */
 } slp_admin_task;
@@ -45,13 +47,16 @@ typedef struct slp_admin_opts {
   void *ctx;
   uint32_t lease_ms; /* in ms: how long to watch an owner whose row does not state the length of its lease */
   slp_admin_task task;
-  /* Copied. RELEASE: a shard or a worker. RESET: a shard, or empty for all shards. EXPLAIN: a shard. */
+  /* Copied. RELEASE: a shard or a worker. RESET: a shard, or empty for all shards. EXPLAIN, PAUSE: a
+   * shard. */
   slp_str name;
   /* RESET: the new position. If rows of the schema can hold a time, LATEST becomes the present time. */
   slp_position to;
   /* RESET, 1: evict a living owner at once; 0: wait until the owner is proven dead */
   uint8_t force;
-  uint32_t limit_ms; /* LAG: the time limit for reading shards, in ms; not 0 */
+  uint32_t limit_ms; /* LAG: the time limit for reading shards, in ms; not 0. DRAIN, PAUSE: for the workers to
+                      * stop */
+  uint8_t hold_on;   /* DRAIN, PAUSE, 1: the workers stop; 0: they may read again */
   /* IMPORT: the positions to write; the caller must keep them until the command is freed */
   slp_placed_list placed;
   slp_str token;   /* IMPORT: a token that has the positions, instead of `placed`; .p NULL: none */
@@ -75,6 +80,7 @@ typedef struct slp_admin_answer {
   const sloop_leases_t *leases;
   const sloop_explanation_t *explanation;
   const sloop_admin_result_t *result; /* RELEASE, RESET: the changes; may be set even if the command failed */
+  const sloop_drain_t *drain;         /* DRAIN; may be set even if the command failed */
 } slp_admin_answer;
 
 /* Starts a command at once. Returns 0 or SLP_ENOMEM. */
@@ -112,7 +118,11 @@ typedef enum slp_admin_reason {
   /* `name`: the text of a row that says that the fleet's rules are changing, or that can't be understood */
   SLP_ADMIN_CHANGING,
   SLP_ADMIN_OTHER_STREAM, /* `name`: the stream for which the token was made */
-  SLP_ADMIN_NOTHING_LEFT, /* every shard is read to its end, which a token can't express */
+  SLP_ADMIN_NO_HOLD, /* rows of this schema can't say that an application is drained, or a shard paused */
+  SLP_ADMIN_NOT_SWITCHED,   /* the row with the drain kept changing */
+  SLP_ADMIN_STILL_READS_IT, /* PAUSE: `owner` has not given up shard `name` in time; the pause stays */
+  SLP_ADMIN_STILL_READ,     /* DRAIN: `left` workers have not stopped in time; the drain stays */
+  SLP_ADMIN_NOTHING_LEFT,   /* every shard is read to its end, which a token can't express */
   /* `left` rows are in the way. `all` not 0: IMPORT had written rows before it saw them. */
   SLP_ADMIN_IN_THE_WAY
 } slp_admin_reason;

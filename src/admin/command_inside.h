@@ -7,6 +7,8 @@
  *   5  read_lag.c       the tasks
  *      explain.c
  *      release_lease.c
+ *      drain_app.c
+ *      pause_shard.c
  *      reset.c
  *      read_positions.c
  *      create_rows.c
@@ -107,6 +109,8 @@ typedef struct slp_watch slp_watch;   /* owner_watch.c */
 typedef struct slp_edits slp_edits;   /* edits.c */
 typedef struct slp_victim slp_victim; /* release_lease.c */
 typedef struct slp_import slp_import; /* create_rows.c */
+typedef struct slp_drain slp_drain;   /* drain_app.c */
+typedef struct slp_pause slp_pause;   /* pause_shard.c */
 typedef struct slp_lags slp_lags;     /* read_lag.c */
 
 /* What is known of the newest row beside the leases by which a worker shows that it lives
@@ -184,6 +188,8 @@ struct slp_admin {
   slp_victim *victim;
   slp_placed_list placed; /* SURVEY, IMPORT: the positions; in `keep`, or owned by the caller */
   slp_import *import;     /* what IMPORT knows of each row, in `keep`; NULL: the rows were not compared yet */
+  slp_drain *drain;       /* DRAIN: what was done so far, in `keep`; NULL: the rows were not read yet */
+  slp_pause *pause;       /* PAUSE: the same */
   slp_lag_list lag;       /* LAG: the shards that are read at their positions */
   slp_lags *lags;         /* LAG: how these are read; owned; NULL: they are not chosen yet */
   const char *unlisted; /* LAG: why there is no listing of the stream; in `keep`; NULL: there is a listing */
@@ -250,6 +256,11 @@ void slp_admin_leases(slp_admin *a);
 void slp_admin_explain(slp_admin *a);
 void slp_admin_release(slp_admin *a);
 void slp_admin_reset(slp_admin *a);
+void slp_admin_drain(slp_admin *a);
+void slp_admin_pause(slp_admin *a);
+void slp_pause_write(slp_admin *a); /* writes or removes the mark of a pause */
+void slp_drain_write(slp_admin *a); /* writes the switch of the drain */
+void slp_drain_evict(slp_admin *a); /* evicts the workers that are silent */
 void slp_admin_survey(slp_admin *a);
 void slp_admin_import(slp_admin *a);
 void slp_import_write(slp_admin *a); /* begins to write the rows of an IMPORT */

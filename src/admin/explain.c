@@ -205,6 +205,7 @@ static sloop_why_t why_of(const slp_admin *a, const slp_lease_row *l) {
   if (l->parked) return SLOOP_WHY_PARKED;
   if (l->refused_n && life == SLP_OWNER_NONE) return SLOOP_WHY_REFUSED;
   if (!dead && (holds_back(a, parents[0]) || holds_back(a, parents[1]))) return SLOOP_WHY_PARENT;
+  if (life == SLP_OWNER_NONE && a->snapshot.leadership.hold.on) return SLOOP_WHY_DRAINED;
   return why_owned(life);
 }
 

@@ -126,7 +126,10 @@ void slp_admin_leases(slp_admin *a) {
                           .bad_rows = bad,
                           .bad_rows_n = s->bad_n,
                           .passed_over = a->passed.n ? a->passed.p : "",
-                          .unlisted = a->unlisted ? a->unlisted : ""};
+                          .unlisted = a->unlisted ? a->unlisted : "",
+                          .draining = s->leadership.hold.on,
+                          .drained_by = slp_admin_text(a, s->leadership.hold_by),
+                          .drained_at_ms = s->leadership.hold.on ? s->leadership.hold_ms : -1};
   add_unleased(a, all, add_lags(a, leases, s->leases_n));
   a->answer.leases = all;
   slp_admin_finish(a);

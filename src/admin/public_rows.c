@@ -77,6 +77,11 @@ static uint32_t held_by(const slp_admin *a, const slp_worker_row *w) {
   return n;
 }
 
+static int is_drained(const slp_admin *a, const slp_worker_row *w) {
+  const slp_hold *hold = &a->snapshot.leadership.hold;
+  return hold->on && !w->gone.n && w->hold_version >= hold->version && !w->held;
+}
+
 sloop_worker_t slp_admin_worker(slp_admin *a, const slp_worker_row *w) {
   return (sloop_worker_t){.worker = slp_admin_instance(a, w),
                           .host = slp_admin_text(a, w->host),
@@ -90,5 +95,6 @@ sloop_worker_t slp_admin_worker(slp_admin *a, const slp_worker_row *w) {
                           .written_at_ms = w->wall_ms,
                           .behind_ms = w->behind_ms,
                           .rate_bytes = w->rate_bytes,
-                          .evicted_by = slp_admin_text(a, w->gone)};
+                          .evicted_by = slp_admin_text(a, w->gone),
+                          .drained = is_drained(a, w)};
 }

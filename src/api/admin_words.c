@@ -71,6 +71,19 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
     case SLP_ADMIN_OTHER_STREAM:
       SAY("token: it belongs to %.*s, but this is %.80s", n, name, why->stream);
       break;
+    case SLP_ADMIN_NO_HOLD:
+      SAY("rows of schema %.60s can't say that %s: stop %s instead; nothing was changed", why->schema,
+          why->task == SLP_ADMIN_PAUSE ? "a shard is paused" : "an application is drained",
+          why->task == SLP_ADMIN_PAUSE ? "the workers" : "its workers");
+      break;
+    case SLP_ADMIN_NOT_SWITCHED: SAY("its row kept changing; try again"); break;
+    case SLP_ADMIN_STILL_READS_IT:
+      SAY("%.*s has not given up %.*s in time; the shard stays paused", owner_n, owner, n, name);
+      break;
+    case SLP_ADMIN_STILL_READ:
+      SAY("%zu worker%s not stopped reading in time; the application stays drained", why->left,
+          why->left == 1 ? " has" : "s have");
+      break;
     case SLP_ADMIN_NOTHING_LEFT: SAY("every shard is read to its end: a token can't express that"); break;
     case SLP_ADMIN_IN_THE_WAY:
       if (why->wrote)

@@ -63,6 +63,8 @@ const char *sloop_lease_event_name(sloop_lease_event_kind_t kind) {
     case SLOOP_LEASE_BAD_ROW: return "bad_row";
     case SLOOP_LEASE_TROUBLE: return "trouble";
     case SLOOP_LEASE_LEFT: return "left";
+    case SLOOP_LEASE_DRAINED: return "drained";
+    case SLOOP_LEASE_UNDRAINED: return "undrained";
   }
   return "unknown";
 }

@@ -28,7 +28,8 @@
 /* The smallest sloop_place_t that is accepted. The struct grows at its end, so a caller that was compiled
  * with an older header has a smaller one than this library. */
 #define PLACE_SIZE_MIN (offsetof(sloop_place_t, token) + sizeof(char *))
-#define LAG_MS 10000u /* the time limit of sloop_admin_lag(), in ms, if the caller gives none */
+#define LAG_MS 10000u   /* the time limit of sloop_admin_lag(), in ms, if the caller gives none */
+#define DRAIN_MS 60000u /* the same of sloop_admin_drain() and sloop_admin_pause() */
 
 typedef struct table_place { /* the source or the target of a migration, if it is a lease table */
   sloop_t *s;
@@ -47,9 +48,11 @@ struct slp_admin_call {
   table_place from, to; /* the source and the target of `migrate` */
   slp_admin_task task;
   uint32_t limit_ms;
+  uint8_t hold_on;
   sloop_leases_cb leases_cb; /* of the callbacks here, only that for `task` is set */
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
+  sloop_drain_cb drain_cb;
   sloop_migrate_cb migrate_cb;
   slp_registry *registry; /* lists or deregisters registered consumers; NULL: the command is about leases */
   sloop_registered_cb registered_cb;
@@ -108,7 +111,9 @@ static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *s
     case SLP_ADMIN_LAG: a->leases_cb(&a->s->admin, status, said->leases, e, a->arg); return;
     case SLP_ADMIN_EXPLAIN: a->explain_cb(&a->s->admin, status, said->explanation, e, a->arg); return;
     case SLP_ADMIN_RELEASE:
+    case SLP_ADMIN_PAUSE:
     case SLP_ADMIN_RESET: a->cb(&a->s->admin, status, said->result, e, a->arg); return;
+    case SLP_ADMIN_DRAIN: a->drain_cb(&a->s->admin, status, said->drain, e, a->arg); return;
     case SLP_ADMIN_SURVEY:
     case SLP_ADMIN_IMPORT: a->migrate_cb(&a->s->admin, status, found, e, a->arg); return;
   }
@@ -186,6 +191,7 @@ static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, cons
                       .name = slp_str_of(name),
                       .force = force != 0,
                       .limit_ms = asker->limit_ms,
+                      .hold_on = asker->hold_on,
                       .on_again = on_again,
                       .on_done = on_done};
   slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
@@ -256,6 +262,29 @@ int sloop_admin_reset(sloop_admin_t *h, const char *shard_or_null, const sloop_p
   if (!cb || !to || (shard_or_null && !*shard_or_null)) return SLOOP_EOPTION;
   int r = position_of(shard_or_null, to, &position);
   return r ? r : begin(s, &asker, shard_or_null, &position, force);
+}
+
+int sloop_admin_drain(sloop_admin_t *h, int on, uint32_t limit_ms, sloop_drain_cb cb, void *arg) {
+  sloop_t *s = h->s;
+  if (s->closing) return SLOOP_ESTATE;
+  slp_admin_call asker = {.task = SLP_ADMIN_DRAIN,
+                          .limit_ms = limit_ms ? limit_ms : DRAIN_MS,
+                          .hold_on = on != 0,
+                          .drain_cb = cb,
+                          .arg = arg};
+  return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
+}
+
+int sloop_admin_pause(sloop_admin_t *h, const char *shard, int on, uint32_t limit_ms, sloop_admin_cb cb,
+                      void *arg) {
+  sloop_t *s = h->s;
+  if (s->closing) return SLOOP_ESTATE;
+  slp_admin_call asker = {.task = SLP_ADMIN_PAUSE,
+                          .limit_ms = limit_ms ? limit_ms : DRAIN_MS,
+                          .hold_on = on != 0,
+                          .cb = cb,
+                          .arg = arg};
+  return cb && shard && *shard ? begin(s, &asker, shard, NULL, 0) : SLOOP_EOPTION;
 }
 
 /* ---- migrations ---------------------------------------------------------------------------------------- */

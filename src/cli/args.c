@@ -237,7 +237,10 @@ static int check_output(const slp_args *a, char why[200]) {
   return SLP_EINVAL;
 }
 
-#define SHOWS_LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
+#define DRAINS (SLP_MODE_DRAIN | SLP_MODE_UNDRAIN)
+#define SHOWS_LEASES                                                                                  \
+  (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH | DRAINS | \
+   SLP_MODE_PAUSE | SLP_MODE_RESUME)
 
 /* Returns the first given option that contradicts leases, or NULL. Leases decide which shards a worker reads
  * and from which position. Sets *ret_remedy to what the user can do instead. */
@@ -290,7 +293,7 @@ static int check_leases(const slp_args *a, char why[200]) {
   else if (other && !a->opts.app && (tail || shows))
     snprintf(why, 200, "%s%.*s needs -G APP, the application", *other == '-' ? "" : "-X ",
              (int)strcspn(other, "="), other);
-  else if (shows && a->streams_n > 1 && a->mode != SLP_MODE_LEASES)
+  else if (shows && a->streams_n > 1 && !(a->mode & (SLP_MODE_LEASES | DRAINS)))
     snprintf(why, 200, "%s: one stream at a time: \"%.60s\" and \"%.60s\"", slp_mode_shown(a->mode),
              a->streams[0], a->streams[1]);
   else if (shows && a->opts.store && strcmp(a->opts.store, "memory") == 0)

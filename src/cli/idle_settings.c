@@ -14,7 +14,9 @@
 #define RUNS                                                                                 \
   (READS | LEASES | SLP_MODE_LIST | SLP_MODE_SERVE | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | \
    SLP_MODE_DEREGISTER | SLP_MODE_CHECK | SLP_MODE_PRODUCE)
-#define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
+#define LEASES                                                                               \
+  (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH | \
+   SLP_MODE_DRAIN | SLP_MODE_UNDRAIN | SLP_MODE_PAUSE | SLP_MODE_RESUME)
 
 static int is_mode(const slp_args *a, slp_mode modes) { return (a->mode & modes) != 0; }
 static int is_pushed(const slp_args *a) { return a->opts.retrieval == SLOOP_RETRIEVAL_PUSH; }

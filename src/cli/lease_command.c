@@ -13,6 +13,7 @@
 #include "cli/lease_pick.h"
 #include "cli/lease_result.h"
 #include "cli/lease_table.h"
+#include "cli/lease_words.h"
 #include "cli/options.h"
 #include "cli/people_lines.h"
 #include "cli/registered_text.h"
@@ -68,6 +69,12 @@ static void leave_if_done(command *k) {
   if (k->consumer.closed && !has_more(k) && k->app.out && slp_app_unwritten(&k->app) == 0)
     slp_app_close(&k->app);
 }
+
+#define DRAINS (SLP_MODE_DRAIN | SLP_MODE_UNDRAIN)
+#define PAUSES (SLP_MODE_PAUSE | SLP_MODE_RESUME)
+/* --drain and --pause wait for workers for at most four fifths of the command's time limit, so that the
+ * library says first which of them still read. 0: the library's own limit. */
+static uint32_t stop_ms(const slp_args *a) { return (uint32_t)slp_min_u64(limit_ms(a) / 5 * 4, UINT32_MAX); }
 
 static int exit_code_of(int status) {
   switch (status) {
@@ -181,6 +188,45 @@ static void cut_off(command *k, const char *why) {
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 
+/* ---- --drain, --undrain, --pause, --resume ------------------------------------------------------------ */
+
+static void say_waits_for(slp_buf *b, const char *stream, const sloop_drain_t *d) {
+  for (size_t i = 0; i < d->waits_for_n; i++)
+    slp_lease_say(b, "%s: %s may still read", stream, d->waits_for[i]);
+}
+
+static void say_drain(slp_buf *b, const char *stream, const sloop_drain_t *d) {
+  const char *was = d->was_so ? " already" : "";
+  if (d->on)
+    slp_lease_say(b, "%s: drained%s: %zu worker%s wait for --undrain, and nobody reads the %zu shards",
+                  stream, was, d->workers_n, d->workers_n == 1 ? "" : "s", d->leases_n);
+  else
+    slp_lease_say(b, "%s: not drained%s: %zu worker%s take the %zu shards", stream,
+                  d->was_so ? "" : " any more", d->workers_n, d->workers_n == 1 ? "" : "s", d->leases_n);
+}
+
+static void on_drain(sloop_admin_t *admin, int status, const sloop_drain_t *d, const sloop_error_t *error,
+                     void *arg) {
+  command *k = arg;
+  slp_buf text;
+  (void)admin;
+  if (k->consumer.stopping) return;
+  slp_buf_init(&text, k->app.mem, 1 << 20);
+  if (d && status) say_waits_for(&text, k->app.args->streams[k->at], d);
+  if (d && !status) say_drain(&text, k->app.args->streams[k->at], d);
+  write_text(k, &text);
+  if (!failed(k, status, error)) slp_cli_consumer_stop(&k->consumer, 0);
+}
+
+static void say_pause(slp_buf *b, const sloop_change_t *c, int on) {
+  if (c->kind == SLOOP_CHANGE_ENDED)
+    slp_lease_say(b, "%s was read to its end: there is nothing to %s", c->shard, on ? "pause" : "resume");
+  else if (c->kind == SLOOP_CHANGE_WAS_SO)
+    slp_lease_say(b, "%s: %s already", c->shard, on ? "paused" : "not paused");
+  else
+    slp_lease_say(b, on ? "%s: paused: nobody reads it until --resume" : "%s: resumed", c->shard);
+}
+
 /* Some leases may have been changed while others could not be changed. Reports both. */
 static void on_result(sloop_admin_t *admin, int status, const sloop_admin_result_t *r,
                       const sloop_error_t *error, void *arg) {
@@ -190,7 +236,10 @@ static void on_result(sloop_admin_t *admin, int status, const sloop_admin_result
   if (k->consumer.stopping && !*k->cut_off) return;
   if (!*k->cut_off && !r && failed(k, status, error)) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
-  if (r) slp_lease_result(&text, status, r);
+  if (r && r->changes_n && (k->app.args->mode & PAUSES))
+    say_pause(&text, r->changes[0], k->app.args->mode == SLP_MODE_PAUSE);
+  else if (r)
+    slp_lease_result(&text, status, r);
   write_text(k, &text);
   if (*k->cut_off)
     tell_cut_off(k, r);
@@ -205,6 +254,8 @@ static int ask(command *k, const char *name) {
   sloop_admin_t *admin = k->consumer.admin;
   if (a->mode == SLP_MODE_EXPLAIN) return sloop_admin_explain(admin, name, on_explanation, k);
   if (a->mode == SLP_MODE_RELEASE) return sloop_admin_release(admin, name, on_result, k);
+  if (a->mode & PAUSES)
+    return sloop_admin_pause(admin, name, a->mode == SLP_MODE_PAUSE, stop_ms(a), on_result, k);
   sloop_position_t to = {.kind = a->to.kind, .at_ms = a->to.at_ms};
   if (a->to.kind == SLOOP_AT_SEQ) {
     to.seq = a->to.seq;
@@ -301,7 +352,9 @@ static void on_out_failed(slp_app *app) {
   leave_if_done(k);
 }
 
-static int changes(const slp_args *a) { return (a->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET)) != 0; }
+static int changes(const slp_args *a) {
+  return (a->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET | DRAINS | PAUSES)) != 0;
+}
 
 static void on_interrupt(slp_app *app) {
   command *k = app->user;
@@ -345,6 +398,8 @@ static void begin(command *k) {
   o.stream = a->streams[k->at];
   if (slp_cli_consumer_open_admin(&k->consumer, &k->app, &o) != 0)
     slp_app_close(&k->app);
+  else if (a->mode & DRAINS)
+    failed(k, sloop_admin_drain(k->consumer.admin, a->mode == SLP_MODE_DRAIN, stop_ms(a), on_drain, k), NULL);
   else if (reads(a))
     failed(k, sloop_admin_lag(k->consumer.admin, read_ms(a), on_leases, k), NULL);
   else

@@ -242,6 +242,9 @@ static void say_answer(page *p) {
       slp_lease_say(p->b, "%s is parked: no worker reads it until it is released", shard);
       return;
     case SLOOP_WHY_REFUSED: say_refused(p, l); return;
+    case SLOOP_WHY_DRAINED:
+      slp_lease_say(p->b, "%s is not being read: the application is drained; --undrain ends that", shard);
+      return;
     case SLOOP_WHY_PARENT: say_blocked(p, l); return;
     case SLOOP_WHY_FREE: say_free(p, shard); return;
     case SLOOP_WHY_OWNER_SILENT: say_silent_owner(p, l); return;

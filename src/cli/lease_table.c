@@ -64,6 +64,13 @@ static void add_worker(slp_columns *c, const sloop_worker_t *w, int64_t now_ms, 
   for (size_t i = 0; i < SLP_COUNT(cells); i++) slp_columns_add(c, cells[i]);
 }
 
+/* Returns 1 if all workers that live have stopped reading. */
+static int is_drained(const sloop_leases_t *l) {
+  for (size_t i = 0; i < l->workers_n; i++)
+    if (!l->workers[i]->dead && !l->workers[i]->drained) return 0;
+  return l->draining;
+}
+
 int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
   size_t counts[SLP_LEASE_MOODS] = {0}, some = 0;
   for (size_t i = 0; i < l->leases_n; i++) counts[slp_lease_mood_in(l->leases[i], l)]++;
@@ -73,6 +80,7 @@ int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
       slp_buf_addf(b, "%s %zu %s", some++ ? "," : ":", counts[i], slp_lease_mood_word((slp_lease_mood)i));
   if (l->unleased_n)
     slp_buf_addf(b, "; %zu shard%s without one", l->unleased_n, l->unleased_n == 1 ? "" : "s");
+  if (l->draining) slp_buf_add_z(b, is_drained(l) ? "; drained, until --undrain" : "; draining");
   return slp_buf_failed(b);
 }
 
@@ -288,6 +296,14 @@ int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int6
     slp_jw w = {.b = b, .one_line = 1};
     begin(&w, stream);
     slp_jw_z(&w, "passed_over", l->passed_over);
+    end(&w);
+  }
+  if (l->draining) {
+    slp_jw w = {.b = b, .one_line = 1};
+    begin(&w, stream);
+    slp_jw_z(&w, "drain", is_drained(l) ? "drained" : "draining");
+    slp_jw_z_or_null(&w, "by", l->drained_by);
+    slp_jw_i64_or_null(&w, "since", l->drained_at_ms);
     end(&w);
   }
   if (is_unlisted(l)) {

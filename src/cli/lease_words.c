@@ -128,6 +128,7 @@ const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
   if (w->leaving) return "leaving";
   if (w->written_at_ms < 0) return w->leads ? "leads" : "owns";
   if (now_ms - w->written_at_ms > (int64_t)w->lease_ms) return "silent";
+  if (w->drained) return "drained";
   return w->leads ? "leads" : "works";
 }
 

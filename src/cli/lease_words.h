@@ -52,8 +52,8 @@ const char *slp_lease_lost_word(const sloop_lease_t *l);
  * reads any shard. */
 slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms);
 /* Returns the state of a worker as a static string: "leads", "works", "leaving", "left", "dead", "silent"
- * (its row is older than a lease by this machine's clock), or "owns" (it owns leases, and no row shows
- * whether it is alive). */
+ * (its row is older than a lease by this machine's clock), "drained" (it waits for --undrain), or "owns" (it
+ * owns leases, and no row shows whether it is alive). */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
 /* Writes the id of a worker: its instance without the last part, which begins with a dot. Writes "-" if
  * there is no worker. */

@@ -59,6 +59,10 @@ static int run(slp_mem *mem, slp_args *args, const slp_ml_settings *settings) {
       return slp_lease_command_run(mem, args);
     case SLP_MODE_EXPLAIN:
     case SLP_MODE_RELEASE:
+    case SLP_MODE_DRAIN:
+    case SLP_MODE_UNDRAIN:
+    case SLP_MODE_PAUSE:
+    case SLP_MODE_RESUME:
     case SLP_MODE_RESET: return slp_lease_command_run(mem, args);
     case SLP_MODE_MIGRATE: return slp_migrate_run(mem, args);
     case SLP_MODE_WATCH: return slp_watch_mode_run(mem, args);

@@ -8,7 +8,9 @@
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
 /* the modes that show or change leases */
-#define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
+#define HOLDS (SLP_MODE_DRAIN | SLP_MODE_UNDRAIN | SLP_MODE_PAUSE | SLP_MODE_RESUME)
+#define LEASES \
+  (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH | HOLDS)
 #define REGISTRY (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)
 /* the modes that call a service */
 #define TALKS \
@@ -91,6 +93,14 @@ const slp_option slp_options[] = {
      "motorway store no start: there -o must be that of the workers"},
     {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET | SLP_MODE_DEREGISTER, NULL,
      "evict live owners first; they lose all leases and join again. With --deregister: do not ask"},
+    {O_DRAIN, 0, "drain", SLP_NO_VALUE, NULL, ALL, NULL,
+     "have the workers of -G APP stop reading: they finish what is out, save and release, and stay. Ends "
+     "when "
+     "nobody reads any more (--timeout: 60 s). Workers that start meanwhile wait too, until --undrain"},
+    {O_UNDRAIN, 0, "undrain", SLP_NO_VALUE, NULL, ALL, NULL, "have them go on where they stopped"},
+    {O_PAUSE, 0, "pause", SLP_NEEDS_VALUE, "SHARD", ALL, NULL,
+     "have nobody read this shard of -G APP: its owner finishes what is out, saves and releases it"},
+    {O_RESUME, 0, "resume", SLP_NEEDS_VALUE, "SHARD", ALL, NULL, "have it read again"},
     {O_MIGRATE, 0, "migrate", SLP_NEEDS_VALUE, "FROM TO", ALL, NULL,
      "copy a stream's positions from one place to another: SCHEMA:APP, SCHEMA:APP@STORE, or token:FILE (- is "
      "standard input or output). Shows what it would do. Refused while a worker lives on either side"},
@@ -317,6 +327,10 @@ const char *slp_mode_shown(slp_mode mode) {
     case SLP_MODE_EXPLAIN: return "--explain";
     case SLP_MODE_RELEASE: return "--release";
     case SLP_MODE_RESET: return "--reset";
+    case SLP_MODE_DRAIN: return "--drain";
+    case SLP_MODE_UNDRAIN: return "--undrain";
+    case SLP_MODE_PAUSE: return "--pause";
+    case SLP_MODE_RESUME: return "--resume";
     case SLP_MODE_WATCH: return "--watch";
     case SLP_MODE_MIGRATE: return "--migrate";
     case SLP_MODE_CONSUMERS: return "--consumers";

@@ -29,7 +29,11 @@ typedef enum {
   SLP_MODE_DEREGISTER = 1048576, /* --deregister: removes a registered consumer */
   SLP_MODE_MULTILANG = 2097152,  /* --multilang: does what Amazon's MultiLangDaemon does */
   SLP_MODE_CHECK = 4194304,      /* --check: says what --multilang would do */
-  SLP_MODE_PRODUCE = 8388608     /* -P: puts records into a stream */
+  SLP_MODE_PRODUCE = 8388608,    /* -P: puts records into a stream */
+  SLP_MODE_DRAIN = 16777216,     /* --drain: has the workers of an application stop reading */
+  SLP_MODE_UNDRAIN = 33554432,   /* --undrain: lets them read again */
+  SLP_MODE_PAUSE = 67108864,     /* --pause: has nobody read one shard */
+  SLP_MODE_RESUME = 134217728    /* --resume: lets it be read again */
 } slp_mode;
 
 typedef enum {
@@ -57,6 +61,10 @@ typedef enum {
   O_RESET,
   O_TO,
   O_FORCE,
+  O_DRAIN,
+  O_UNDRAIN,
+  O_PAUSE,
+  O_RESUME,
   O_MIGRATE,
   O_WRITE,
   O_SNAPSHOT,

@@ -337,6 +337,10 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_EXPLAIN: return set_lease_command(a, o, SLP_MODE_EXPLAIN, value, why);
     case O_RELEASE: return set_lease_command(a, o, SLP_MODE_RELEASE, value, why);
     case O_RESET: return set_lease_command(a, o, SLP_MODE_RESET, value, why);
+    case O_DRAIN: return set_mode(a, SLP_MODE_DRAIN, why);
+    case O_UNDRAIN: return set_mode(a, SLP_MODE_UNDRAIN, why);
+    case O_PAUSE: return set_lease_command(a, o, SLP_MODE_PAUSE, value, why);
+    case O_RESUME: return set_lease_command(a, o, SLP_MODE_RESUME, value, why);
     case O_TO: return set_to(a, o, value, clock, why);
     case O_FORCE: a->force = 1; return 0;
     case O_MIGRATE: a->migrate = value; return set_mode(a, SLP_MODE_MIGRATE, why);

@@ -12,6 +12,7 @@
 #include "lease/election.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
+#include "lease/hold.h"
 #include "lease/lease_rules.h"
 #include "lease/refused.h"
 #include "lease/schema.h"
@@ -110,14 +111,16 @@ static const slp_assignment_row *assignment_of(const slp_snapshot *s, slp_str id
   return NULL;
 }
 
-/* Returns 1 if the assignment row of worker w already has exactly the leases that the plan p gives to w. */
-static int is_so(const slp_snapshot *s, const slp_assign *p, uint32_t w, const slp_assignment_row *row) {
+/* Returns 1 if the assignment row of worker w already has exactly the leases that the plan p gives to w, and
+ * the hold that the leader knows. */
+static int is_so(const slp_snapshot *s, const slp_assign *p, uint32_t w, const slp_assignment_row *row,
+                 const slp_hold *hold) {
   slp_shard_set_reader r;
   slp_str id;
   uint32_t n = 0;
   int more;
-  if (!row) return p->workers[w].ret_n == 0;
-  if (row->plus_n) return 0;
+  if (!row) return p->workers[w].ret_n == 0 && !hold->version;
+  if (row->plus_n || row->hold.version != hold->version) return 0;
   slp_shard_set_begin(&r, row->set);
   while ((more = slp_shard_set_next(&r, &id)) == 1) {
     const slp_lease_row *l = slp_snapshot_lease_of(s, id);
@@ -155,6 +158,7 @@ static int write_row(slp_fleet *f, const slp_snapshot *s, const slp_assign *p, u
     i->id = slp_bulk_write_text(f, s->workers[w].id);
     i->version = f->assign.base + ++f->assign.serial;
     i->leases = leases_of(p);
+    i->hold = slp_hold_known(f);
     i->set = slp_bulk_write_text(f, slp_buf_str(&set));
     i->shards_n = plus_n;
     for (size_t k = 0; k < plus_n; k++) slp_bulk_write_list(f)[k] = slp_bulk_write_text(f, row->plus[k]);
@@ -199,10 +203,11 @@ static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign
   fill(f, s, counts, p);
   if (slp_assign_make(p, f->mem)) return SLP_ENOMEM;
   choose_base(f, s);
+  slp_hold hold = slp_hold_known(f);
   *ret_again_us = slp_min_u64(again_us(p), retry_us(f, s));
   for (uint32_t w = 0; w < p->workers_n; w++) {
     const slp_assignment_row *row = assignment_of(s, s->workers[w].id);
-    if (!p->workers[w].takes || is_so(s, p, w, row)) continue;
+    if (!p->workers[w].takes || is_so(s, p, w, row, &hold)) continue;
     if (write_row(f, s, p, w, row)) return SLP_ENOMEM;
   }
   return 0;

@@ -8,6 +8,7 @@
 #include "lease/due.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
+#include "lease/hold.h"
 #include "lease/lease.h"
 #include "lease/read.h"
 #include "lease/schema.h"
@@ -60,6 +61,7 @@ static void take_assignment(slp_fleet *f, const slp_assignment_row *row) {
   doubt_ends(f);
   slp_leases_set_version(f, row->version);
   slp_leases_of_fleet(f, row->leases);
+  slp_hold_heard(f, &row->hold);
 }
 
 void slp_assignment_saw(slp_fleet *f, const slp_assignment_row *row) {

@@ -13,6 +13,7 @@
 #include "lease/deadline_part.h"
 #include "lease/election_part.h"
 #include "lease/fleet_inside.h"
+#include "lease/hold.h"
 #include "lease/instance.h"
 #include "lease/lease.h"
 #include "lease/members.h"
@@ -135,10 +136,9 @@ static void run(slp_timer *t) {
   slp_election *e = &f->election;
   if (e->role == SLP_ROLE_SEEKS && !e->write.busy && !e->read.busy) {
     slp_paced_done(&e->paced, slp_fleet_now(f), SEEK_MOST_US);
-    const slp_leadership_row *lead;
     uint64_t at_us;
-    if (slp_spread_take_lead(f, &lead, &at_us))
-      know_leadership(f, lead, at_us);
+    if (slp_spread_take_leaderless(f, &at_us))
+      know_leadership(f, NULL, at_us);
     else
       read_row(f, SLP_OPERATION_LEAD, (slp_str){"", 0}, 1, leadership_read);
   } else if (e->role == SLP_ROLE_FOLLOWS) {
@@ -186,6 +186,15 @@ static int another_was_faster(slp_fleet *f, const slp_write *op) {
              SLP_MEMBER_EVICTED;
 }
 
+/* Takes in the hold when this worker has become the leader. Without a row in the answer, a row that this
+ * worker has made has no hold; any other row was read before. */
+static void know_hold(slp_fleet *f, const slp_write *op) {
+  const slp_leadership_row *lead = op->row.kind == SLP_ROW_LEADERSHIP ? &op->row.u.leadership : NULL;
+  static const slp_hold none = {.version = 0};
+  if (lead || f->election.made)
+    slp_hold_saw(f, lead ? &lead->hold : &none, lead ? lead->hold_by : (slp_str){NULL, 0});
+}
+
 static void elected(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   if (f->election.role != SLP_ROLE_SEEKS || !may_lead(f)) return;
@@ -198,6 +207,7 @@ static void elected(slp_write *op) {
     return;
   }
   f->election.epoch = op->i.epoch + 1;
+  know_hold(f, op);
   slp_spread_made(f);
   move(f, SLP_ROLE_LEADS);
 }
@@ -294,6 +304,7 @@ static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64
   slp_election *e = &f->election;
   e->read_us = at_us;
   if (lead && lead->start.kind == SLP_POSITION_TIME) e->start = lead->start;
+  if (lead) slp_hold_saw(f, &lead->hold, lead->hold_by);
   if (lead && slp_str_eq(lead->owner, slp_instance_str(&f->me))) {
     tell_unlisted(f, lead);
     e->epoch = lead->epoch;

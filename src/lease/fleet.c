@@ -18,6 +18,7 @@
 #include "lease/election_part.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
+#include "lease/hold.h"
 #include "lease/leader.h"
 #include "lease/lease.h"
 #include "lease/lease_part.h"
@@ -51,6 +52,15 @@ static void run_steps(slp_event *ev) {
   if (more) slp_due_step(f);
   slp_leave_step(f);
   save_answered(f);
+  if (slp_hold_is_to_be_told(f, slp_leases_held(f))) slp_beat_at(f, slp_fleet_now(f));
+}
+
+/* Called when an operator has switched the hold on or off, or when a new worker has found out whether it is
+ * on. */
+static void on_hold_changed(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_hold(l);
+  slp_due_step(f); /* also without leases, for the heartbeat that tells of the hold */
 }
 
 /* ---- creating ---------------------------------------------------------------------------------- */
@@ -108,6 +118,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   slp_polls_init(f);
   slp_deadline_init(f);
   slp_spread_init(f);
+  slp_hold_init(f, on_hold_changed);
   slp_worker_init(f, stop_all);
   slp_assignment_init(f);
   slp_election_init(f, slp_leader_leads, slp_leader_watch);

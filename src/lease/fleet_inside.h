@@ -20,7 +20,8 @@
  *
  * The files are on floors. A file calls functions of its own floor and of lower floors. A file reaches a
  * higher floor in one of three ways: it posts an event, it returns an outcome, or it calls a function pointer
- * that the higher floor has passed in (strategy.h, slp_due_init, slp_worker_init, slp_election_init).
+ * that the higher floor has passed in (strategy.h, slp_due_init, slp_hold_init, slp_worker_init,
+ * slp_election_init).
  *
  *   6  leased_consumer.c  connects a consumer of core to its leases
  *      requests.c     requests of the user about shards with leases
@@ -39,7 +40,8 @@
  *      assignment.c   which leases the leader has assigned to this worker
  *      deadline.c     the lease deadline
  *      members.c      the workers of the fleet, as this worker observes them
- *   1  read.c, spread.c, bulk_write.c, due.c, worker_life.c, shard_listing.c, seen.c, context.c
+ *   1  hold.c         whether an operator holds the application
+ *      read.c, spread.c, bulk_write.c, due.c, worker_life.c, shard_listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user wants to be saved, until their outcome is reported
  *      schema.c, store.c, snapshot.c, outcome.c, silence.c, absence.c, grant.c,
@@ -58,6 +60,7 @@
 #include "lease/due.h"
 #include "lease/election_part.h"
 #include "lease/fleet_opts.h"
+#include "lease/hold.h"
 #include "lease/instance.h"
 #include "lease/leader_part.h"
 #include "lease/lease_part.h"
@@ -117,6 +120,7 @@ struct slp_fleet {
   slp_assignment assignment;
   slp_polls poll;
   slp_spreading spread;
+  slp_fleet_hold hold;
   slp_worker worker;
   slp_election election;
   slp_assign_versions assign;

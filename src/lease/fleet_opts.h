@@ -28,8 +28,10 @@ typedef enum slp_fleet_event_kind {
   SLP_FLEET_HOLE,
   SLP_FLEET_BAD_ROW, /* text: a row, and why it can't be used; the row is left as it is */
   SLP_FLEET_TROUBLE, /* text: a failure; the worker goes on trying */
-  SLP_FLEET_FAILED,  /* text: why the worker can't continue; it gives up every lease */
-  SLP_FLEET_LEFT     /* the worker has left; the last event */
+  SLP_FLEET_DRAINED, /* an operator holds the application: this worker reads nothing until UNDRAINED */
+  SLP_FLEET_UNDRAINED,
+  SLP_FLEET_FAILED, /* text: why the worker can't continue; it gives up every lease */
+  SLP_FLEET_LEFT    /* the worker has left; the last event */
 } slp_fleet_event_kind;
 
 typedef struct slp_fleet_event {

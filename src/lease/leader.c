@@ -20,6 +20,7 @@
 #include "lease/election_part.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
+#include "lease/hold.h"
 #include "lease/instance.h"
 #include "lease/leader_part.h"
 #include "lease/lease.h"
@@ -298,6 +299,7 @@ static int has_been_alone(slp_fleet *f) {
 
 /* Returns 1 if this leader should create leases with itself as the owner. */
 static int takes_what_it_makes(slp_fleet *f) {
+  if (!slp_hold_is(f, SLP_HOLD_OFF)) return 0;
   if (slp_fleet_is_scarce(f)) return slp_listed_n(f) <= OWNED_MOST;
   return has_been_alone(f);
 }
@@ -435,11 +437,13 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
     return;
   }
   slp_election_set_start(f, &s->leadership.start);
+  slp_hold_saw(f, &s->leadership.hold, s->leadership.hold_by);
   slp_shut_saw(f, s);
   take_own_assignment(f, s);
   look_at_what_was_set_back(f, s);
   f->leader.others = (uint8_t)others_take(f, s);
-  int review = is_review(f);
+  /* while the application is held, it is right that leases have no owner */
+  int review = is_review(f) && !slp_hold_is(f, SLP_HOLD_ON);
   /* the worker to which such a lease is assigned may not know of it */
   if (review && slp_shard_sync_count(f, s)) {
     slp_notify_leader(f);

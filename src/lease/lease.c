@@ -15,6 +15,7 @@
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
 #include "lease/former.h"
+#include "lease/hold.h"
 #include "lease/instance.h"
 #include "lease/lease_part.h"
 #include "lease/processor.h"
@@ -210,6 +211,7 @@ int slp_lease_wanted(const slp_lease *l) {
   slp_fleet *f = l->f;
   const slp_lease_want *w = &l->want;
   if (!slp_worker_is(f, SLP_WORKER_RUNS) || l->row.ended || !(w->assigned || w->inherited)) return 0;
+  if (!slp_hold_is(f, SLP_HOLD_OFF) && !SLP_MUTANT(wants_while_held)) return 0;
   return !w->shunned_us || w->shunned_assignment != slp_leases_version(f) ||
          slp_fleet_now(f) >= w->shunned_us;
 }
@@ -320,6 +322,7 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
   image->claim_asks = row->claim_asks;
   image->rate_bytes = row->rate_bytes;
   image->refused_n = row->refused_n;
+  image->paused = row->paused;
   image->position = row->position;
   if (row->position.kind == SLP_POSITION_END) {
     image->ended = 1;

@@ -209,6 +209,9 @@ void slp_lease_makes(slp_lease *l);
 /* Reads the lease's row now, because assignments have changed. Does nothing unless this worker wants the
  * lease, owns it, or has a claim in its row. */
 void slp_lease_alert(slp_lease *l);
+/* To be called when the hold was switched on or off (hold.h): a lease whose shard is open begins to be given
+ * up, or a lease that is wanted is taken. */
+void slp_lease_hold(slp_lease *l);
 /* Takes the lease: writes this worker as its owner, if the row still has the owner and epoch that were last
  * read. */
 void slp_lease_take(slp_lease *l);

@@ -50,6 +50,7 @@ typedef enum slp_lease_state {
 typedef enum slp_release_reason {
   SLP_RELEASE_NONE,
   SLP_RELEASE_HANDOVER, /* another worker has claimed the lease */
+  SLP_RELEASE_HOLD,     /* an operator holds the application, or has paused the shard */
   SLP_RELEASE_LEAVE,    /* the worker stops, or no other worker waits for the lease any more */
   SLP_RELEASE_STALL,    /* the shard made no progress here, so another worker should try */
   SLP_RELEASE_REFUSED,  /* the service refuses the position, so no worker should try for a while */
@@ -85,7 +86,8 @@ typedef struct slp_lease_image {
   /* When this worker decided to take the lease from this owner and epoch; it now waits for a proof of its own
    * life, or for its turn to write. 0: it has not decided to. */
   uint64_t take_us;
-  uint8_t ended; /* 1: some worker has read the shard to its end */
+  uint8_t ended;  /* 1: some worker has read the shard to its end */
+  uint8_t paused; /* 1: an operator has paused the shard, so its owner has to give it up */
   /* The row's epoch when the shard ended. If the row's epoch is greater, an operator has set the position
    * back. */
   uint64_t ended_epoch;

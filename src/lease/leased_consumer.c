@@ -176,6 +176,8 @@ static const struct {
     [SLP_FLEET_HOLE] = {SLOOP_LEASE_HOLE, "a hole: "},
     [SLP_FLEET_BAD_ROW] = {SLOOP_LEASE_BAD_ROW, "a bad row: "},
     [SLP_FLEET_TROUBLE] = {SLOOP_LEASE_TROUBLE, "trouble: "},
+    [SLP_FLEET_DRAINED] = {SLOOP_LEASE_DRAINED, "drained: "},
+    [SLP_FLEET_UNDRAINED] = {SLOOP_LEASE_UNDRAINED, "undrained: "},
     [SLP_FLEET_LEFT] = {SLOOP_LEASE_LEFT, ""},
 };
 
@@ -261,6 +263,8 @@ static void on_fleet(void *arg, const slp_fleet_event *ev) {
     case SLP_FLEET_ENDED_SHARD:
     case SLP_FLEET_EVICTED_OTHER:
     case SLP_FLEET_BAD_ROW:
+    case SLP_FLEET_DRAINED:
+    case SLP_FLEET_UNDRAINED:
     case SLP_FLEET_TROUBLE: break;
   }
   tell_plainly(ld, ev);

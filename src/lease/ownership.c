@@ -14,6 +14,7 @@
 #include "lease/due.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
+#include "lease/hold.h"
 #include "lease/instance.h"
 #include "lease/lease.h"
 #include "lease/lease_part.h"
@@ -303,6 +304,13 @@ static int is_draining(const slp_lease *l) {
   return l->state == SLP_LEASE_DRAINING || l->state == SLP_LEASE_DRAINED;
 }
 
+/* Remembers that the lease must be given up, and why. Of several reasons the greatest slp_release_reason
+ * counts. When the lease has begun to drain, the reason does not change any more. */
+static void give_up(slp_lease *l, slp_release_reason why) {
+  if (!is_draining(l) && why > (slp_release_reason)l->release.why) l->release.why = (uint8_t)why;
+  slp_lease_touch(l);
+}
+
 static void saw_mine(slp_lease *l) {
   slp_fleet *f = l->f;
   if (l->row.claim.n && l->want.assigned && l->row.claim_version > slp_leases_version(f))
@@ -313,6 +321,7 @@ static void saw_mine(slp_lease *l) {
     if (slp_instance_split(slp_instance_str(&l->row.claim), &id, &incarnation)) p = slp_member_make(f, id);
     if (p) p->wanted = 1;
   }
+  if (l->row.paused && slp_lease_in(l, SLP_LEASE_OPEN)) give_up(l, SLP_RELEASE_HOLD);
   if (is_draining(l) || !l->want.assigned) slp_lease_poll(l, seldom(f));
   slp_lease_touch(l);
 }
@@ -430,6 +439,9 @@ static int given_up_unread(slp_lease *l) {
     slp_lease_release(l, SLP_RELEASE_LEAVE);
   } else if (slp_worker_is(f, SLP_WORKER_LEAVING)) {
     leave_free(l, SLP_SHUTDOWN_LEFT);
+  } else if ((slp_hold_is(f, SLP_HOLD_ON) || l->row.paused) && !SLP_MUTANT(opens_while_held)) {
+    SLP_PROBE("lease: given up unread, because of a hold or a pause");
+    slp_lease_release(l, SLP_RELEASE_HOLD);
   } else if (honours(l)) {
     SLP_PROBE("lease: handed on before it was opened");
     slp_lease_release(l, SLP_RELEASE_HANDOVER);
@@ -621,10 +633,14 @@ void slp_fleet_drained(slp_fleet *f, slp_str shard) {
   slp_lease_touch(l);
 }
 
-/* Remembers that the lease must be given up, and why. Of several reasons the greatest slp_release_reason
- * counts. When the lease has begun to drain, the reason does not change any more. */
-static void give_up(slp_lease *l, slp_release_reason why) {
-  if (!is_draining(l) && why > (slp_release_reason)l->release.why) l->release.why = (uint8_t)why;
+void slp_lease_hold(slp_lease *l) {
+  if (SLP_MUTANT(holds_only_new)) return;
+  if (slp_hold_is(l->f, SLP_HOLD_ON) && slp_lease_in(l, SLP_LEASE_OPEN)) {
+    give_up(l, SLP_RELEASE_HOLD);
+    return;
+  }
+  if (l->state == SLP_LEASE_OWNED && l->release.why == SLP_RELEASE_HOLD && !l->row.paused)
+    l->release.why = SLP_RELEASE_NONE;
   slp_lease_touch(l);
 }
 

@@ -54,6 +54,8 @@ typedef struct slp_lease_row {
   int64_t refused_ms; /* when the service last refused it, by the clock of the worker that asked */
   /* 1: the shard is parked: no worker reads it until an operator releases it */
   uint8_t parked;
+  /* 1: the shard is parked by an operator's pause, so its owner has to give it up */
+  uint8_t paused;
   /* 1: the row has no position, so reading begins where the options of the worker or command say */
   uint8_t begin_untold;
   /* 1: the owner has saved nothing yet, so the next owner would read all records again. Only in some
@@ -70,6 +72,12 @@ typedef struct slp_lease_row {
   uint64_t stranger;
 } slp_lease_row;
 
+/* The hold of an application: while it is on, no worker reads, by an operator's order (hold.h). */
+typedef struct slp_hold {
+  uint64_t version; /* grows by one each time an operator switches the hold on or off; 0: never */
+  uint8_t on;
+} slp_hold;
+
 typedef struct slp_worker_row {
   slp_str id, incarnation; /* id and incarnation of the worker; its instance is "id.incarnation" */
   uint64_t counter;
@@ -81,6 +89,8 @@ typedef struct slp_worker_row {
   slp_str gone;
   uint32_t held, weight;
   uint64_t changes; /* the change counter; other workers raise it to notify this worker */
+  /* the version of the hold that this incarnation obeys; 0: it has told none, or its program knows no hold */
+  uint64_t hold_version;
   int64_t wall_ms, behind_ms, rate_bytes;
   slp_str host;
 } slp_worker_row;
@@ -116,6 +126,10 @@ typedef struct slp_leadership_row {
   uint32_t format;
   /* how the application's leases are spread; set when the row is created, and never changed */
   slp_spread spread;
+  slp_hold hold;
+  /* with hold.on: the operator that switched the hold on, and when by its clock, in ms; -1: not told */
+  slp_str hold_by;
+  int64_t hold_ms;
 } slp_leadership_row;
 
 typedef struct slp_assignment_row {
@@ -128,6 +142,7 @@ typedef struct slp_assignment_row {
   size_t plus_n;
   /* how many leases the whole fleet has, as its leader counted; 0: the row does not say */
   uint64_t leases;
+  slp_hold hold; /* the hold as the leader knew it */
 } slp_assignment_row;
 
 /* ---- any row ------------------------------------------------------------------------------------------- */
@@ -171,6 +186,7 @@ typedef enum slp_operation_kind {
   SLP_OPERATION_REAP,
   SLP_OPERATION_LEAD,
   SLP_OPERATION_RESIGN,
+  SLP_OPERATION_HOLD, /* switches the hold of the application on or off, for an operator */
   SLP_OPERATION_ASSIGN,
   SLP_OPERATION_PROPOSE,
   SLP_OPERATION_UNASSIGN, /* removes the assignment row of a worker whose own row was removed */
@@ -184,6 +200,8 @@ typedef enum slp_operation_kind {
   SLP_OPERATION_END,
   SLP_OPERATION_REMOVE,
   SLP_OPERATION_RESET,
+  /* marks a lease, so that no worker reads its shard, or removes the mark; for an operator */
+  SLP_OPERATION_PAUSE,
   SLP_OPERATIONS /* how many there are; a layout numbers operations of its own from here */
 } slp_operation_kind;
 
@@ -230,7 +248,10 @@ typedef struct slp_operation {
    * for the lease. */
   uint64_t version;
   uint64_t leases; /* ASSIGN: number of leases of the whole fleet */
-  slp_str set;     /* ASSIGN: the coded set of shards */
+  /* ASSIGN, HEARTBEAT: the hold that this worker knows. HOLD: the version that was read, and what the hold
+   * becomes. PAUSE: hold.on, 1: the lease is marked; 0: the mark is removed. */
+  slp_hold hold;
+  slp_str set; /* ASSIGN: the coded set of shards */
   /* ASSIGN: the proposals that `set` now has, so that they are removed. PROPOSE: the proposed shards. END:
    * the child shards. */
   const slp_str *shards;

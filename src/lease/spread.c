@@ -7,7 +7,6 @@
 #include "lease/context.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
-#include "lease/instance.h"
 #include "lease/read.h"
 #include "lease/schema.h"
 
@@ -15,7 +14,8 @@
 #define AGAIN_US 200000
 /* after this time a row of leadership that can't be read is read again */
 #define BAD_US 5000000
-#define LEAD_FRESH_US 30000000 /* if the row of leadership was read longer ago than this, it is read again */
+/* if the row of leadership was missing longer ago than this, it is read again */
+#define LEAD_FRESH_US 30000000
 
 static void leadership_read(slp_read *r);
 static void leases_read(slp_read *r);
@@ -68,20 +68,9 @@ static void ask(slp_fleet *f) {
   if (slp_read_row(&f->spread.read, SLP_OPERATION_LEAD, none, 1, leadership_read)) in(f, AGAIN_US);
 }
 
-static void remember_lead(slp_fleet *f, const slp_leadership_row *row, uint64_t at_us) {
-  slp_lead_seen *seen = &f->spread.lead;
-  *seen = (slp_lead_seen){.at_us = at_us, .there = row != NULL};
-  if (!row) return;
-  seen->row = *row;
-  slp_instance_set(&seen->owner, row->owner);
-  seen->row.owner = slp_instance_str(&seen->owner);
-}
-
-int slp_spread_take_lead(slp_fleet *f, const slp_leadership_row **ret, uint64_t *ret_at_us) {
-  slp_lead_seen *seen = &f->spread.lead;
-  *ret_at_us = seen->at_us;
-  *ret = seen->there ? &seen->row : NULL;
-  seen->at_us = 0;
+int slp_spread_take_leaderless(slp_fleet *f, uint64_t *ret_at_us) {
+  *ret_at_us = f->spread.leaderless_us;
+  f->spread.leaderless_us = 0;
   return *ret_at_us && slp_fleet_now(f) - *ret_at_us < LEAD_FRESH_US;
 }
 
@@ -99,7 +88,7 @@ static void leadership_read(slp_read *r) {
     return;
   }
   const slp_leadership_row *lead = row.kind == SLP_ROW_LEADERSHIP ? &row.u.leadership : NULL;
-  remember_lead(f, lead, r->rq->done_us);
+  f->spread.leaderless_us = lead ? 0 : r->rq->done_us;
   if (lead)
     know(f, lead->spread);
   else if (!slp_is_spread(&f->schema->fresh))

@@ -5,7 +5,6 @@
 #define SLP_LEASE_SPREAD_H
 
 #include "host/host.h"
-#include "lease/instance.h"
 #include "lease/lease_types.h"
 #include "lease/read.h"
 #include "lease/schema.h"
@@ -19,21 +18,14 @@ typedef enum slp_spread_state {
   SLP_SPREAD_KNOWN
 } slp_spread_state;
 
-typedef struct slp_lead_seen { /* the row of leadership, as this worker read it before it joined */
-  /* when that row was read; 0: it was not read, or slp_spread_take_lead has returned it */
-  uint64_t at_us;
-  /* 1: the row exists */
-  uint8_t there;
-  slp_leadership_row row; /* its member `owner` points to the next member */
-  slp_instance owner;
-} slp_lead_seen;
-
 typedef struct slp_spreading {
   slp_spread_state state;
   /* 1: the guess was wrong, so this worker's own row has another format than the row of leadership asks
    * for */
   uint8_t other;
-  slp_lead_seen lead;
+  /* When the row of leadership was read before this worker joined, and did not exist; 0: it existed, or
+   * slp_spread_take_leaderless has returned it. */
+  uint64_t leaderless_us;
   /* read: of the row of leadership, or of leases under the first key. former: of the rows of an earlier
    * stream with the same name. */
   slp_read read, former;
@@ -46,9 +38,10 @@ typedef struct slp_spreading {
 /* Finds out the spread, however long that takes, and then calls `then`. If the spread is known already, calls
  * `then` at once. */
 void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f));
-/* Returns 1, and the row of leadership as it was read before this worker joined; *ret NULL: there was no such
- * row. Returns 0 if the row was returned before, or was read too long ago. */
-int slp_spread_take_lead(slp_fleet *f, const slp_leadership_row **ret, uint64_t *ret_at_us);
+/* Returns 1 if the row of leadership did not exist when it was read before this worker joined. Returns 0 if
+ * it existed, if this was returned before, or if the read was too long ago. A row that existed must be read
+ * again, because an operator may have held the application before this worker registered (hold.h). */
+int slp_spread_take_leaderless(slp_fleet *f, uint64_t *ret_at_us);
 /* To be called when the row of leadership was read. Returns 1; or 0 if leases are under other keys than those
  * that this worker uses. */
 int slp_spread_agrees(slp_fleet *f, const slp_leadership_row *row);

@@ -43,6 +43,7 @@ const slp_strategy slp_strategy_native = {
     .members = 1,
     .proves_takes = 1,
     .frees_all = 1,
+    .holds = 1,
     .join = slp_worker_join,
     .beat = slp_worker_beat,
     .good_us = slp_worker_good_us,

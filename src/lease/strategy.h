@@ -120,6 +120,8 @@ struct slp_strategy {
   void (*heartbeat)(slp_fleet *f, const slp_member *me);
   void (*evicted_other)(slp_fleet *f); /* called when the write that evicts another worker was answered */
 
+  uint8_t holds; /* 1: the row of leadership says whether an operator holds the application (hold.h) */
+
   /* ---- rows: for workers, and for an operator's command. slp_strategy_native has none of these */
   /* Returns the outcome of a refused write, as slp_outcome_of does. Never NULL in strategies other than
    * slp_strategy_native. */

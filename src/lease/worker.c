@@ -14,6 +14,7 @@
 #include "lease/deadline.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
+#include "lease/hold.h"
 #include "lease/lease.h"
 #include "lease/members.h"
 #include "lease/members_part.h"
@@ -106,6 +107,7 @@ void slp_worker_beat(slp_fleet *f) {
   i->incarnation = f->incarnation;
   i->counter = f->worker.counter + 1;
   i->held = slp_leases_held(f);
+  if (slp_hold_is(f, SLP_HOLD_ON)) i->hold = slp_hold_known(f);
   i->tells_format = (uint8_t)slp_spread_was_other(f);
   if (f->processor->ops->load) f->processor->ops->load(f->processor, &i->behind_ms, &i->rate_bytes);
   slp_write_send(&f->worker.heartbeat, beat_done);
@@ -257,6 +259,7 @@ void slp_worker_begins(slp_fleet *f) {
   slp_life_joined(f, slp_fleet_now(f));
   slp_fleet_tell(f, SLP_FLEET_JOINED, nothing, 0, "%.*s", (int)f->me.n, f->me.p);
   slp_deadline_check(f);
+  slp_hold_begin(f);
   f->strategy->begin(f);
 }
 

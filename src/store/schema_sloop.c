@@ -1,7 +1,7 @@
 /* schema_sloop.c - the native layout of leases: one table with the hash key `app` and the range key `row`.
  * Below, P stands for the prefix STREAM@GENERATION/ of a range key.
  *
- *   P lead      leadership: its owner, and constants of the fleet
+ *   P lead      leadership: its owner, constants of the fleet, and whether an operator holds the application
  *   P w/ID      a worker: its incarnation, its counter, whether it is evicted
  *   P a/ID      the assignment of one worker
  *   P l/SHARD   a lease: owner, epoch, position
@@ -93,6 +93,21 @@ static uint32_t format_of(const slp_spread *s) {
   return s->block ? FORMAT_BLOCKS : FORMAT;
 }
 
+/* Reads the hold from the row of leadership or from an assignment. The version counts up by one with each
+ * change. */
+static slp_hold read_hold(const slp_row *row) {
+  return (slp_hold){.version = whole(row, "hv", 0), .on = text(row, "hold").n > 0};
+}
+
+/* Returns the version of the hold that a worker's row tells, as INCARNATION:VERSION. What an earlier
+ * incarnation told does not count, because a worker that knows no hold may have registered over its row. */
+static uint64_t obeyed_hold(const slp_row *row, slp_str incarnation) {
+  slp_str obeys = text(row, "obeys");
+  uint64_t version;
+  if (!cut(&obeys, incarnation) || !cut(&obeys, SLP_STR(":"))) return 0;
+  return slp_parse_u64(obeys, &version) ? 0 : version;
+}
+
 static void read_leadership(const slp_row *row, slp_parsed_row *f) {
   slp_leadership_row *l = &f->u.leadership;
   f->kind = SLP_ROW_LEADERSHIP;
@@ -101,6 +116,9 @@ static void read_leadership(const slp_row *row, slp_parsed_row *f) {
   l->start = slp_pos_read(text(row, "start"));
   l->format = (uint32_t)slp_min_u64(whole(row, "fmt", 0), UINT32_MAX);
   l->spread = read_spread(row);
+  l->hold = read_hold(row);
+  l->hold_by = text(row, "hold");
+  l->hold_ms = slp_row_int(row, SLP_STR("hold_ts"), -1);
   if (!l->spread.keys) bad(f, "the number of keys of the leases can't be understood");
   if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
   if (!owner_is_text(row)) bad(f, "its owner is no text");
@@ -119,6 +137,7 @@ static void read_worker(const sloop_schema *s, const slp_row *row, slp_str id, s
   w->held = (uint32_t)slp_min_u64(whole(row, "held", 0), UINT32_MAX);
   w->weight = (uint32_t)slp_min_u64(whole(row, "cap", 1), UINT32_MAX);
   w->changes = whole(row, "pv", 0);
+  w->hold_version = obeyed_hold(row, w->incarnation);
   w->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
   w->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
   w->rate_bytes = slp_row_int(row, SLP_STR("rate"), -1);
@@ -136,6 +155,7 @@ static void read_assignment(const slp_row *row, slp_str id, slp_parsed_row *f) {
   p->worker = id;
   p->version = whole(row, "v", 0);
   p->leases = whole(row, "all", 0);
+  p->hold = read_hold(row);
   if (set->kind == SLP_VAL_B) p->set = set->s;
   if (plus->kind == SLP_VAL_SS) {
     p->plus = plus->items;
@@ -163,7 +183,8 @@ static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
     l->hash_end = (slp_str){dash + 1, range.n - l->hash_start.n - 1};
   }
   l->avoid = text(row, "avoid");
-  l->parked = text(row, "park").n > 0;
+  l->paused = text(row, "pause").n > 0;
+  l->parked = l->paused || text(row, "park").n > 0;
   l->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
   l->avoid_ms = slp_row_int(row, SLP_STR("avoid_ts"), l->wall_ms);
   l->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
@@ -257,7 +278,7 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
   uint32_t n = is_lease(i->kind) ? key_of(&base->spread, i->shard) : 0;
   if (SLP_MUTANT(child_under_first_key) && i->kind == SLP_OPERATION_CREATE && i->parents[0].n) n = 0;
   slp_str hash = partition_key_of(s, d, n), room = slp_row_request_copy(d, slp_buf_str(&s->prefix)), rest;
-  if (i->kind == SLP_OPERATION_LEAD || i->kind == SLP_OPERATION_RESIGN) {
+  if (i->kind == SLP_OPERATION_LEAD || i->kind == SLP_OPERATION_RESIGN || i->kind == SLP_OPERATION_HOLD) {
     rest = slp_row_request_copy(d, SLP_STR("lead"));
   } else if (is_lease(i->kind)) {
     rest = slp_row_request_copy(d, n ? SLP_STR("s/") : SLP_STR("l/"));
@@ -374,6 +395,12 @@ static void heartbeat(const sloop_schema *s, slp_row_request *d, const slp_opera
   slp_row_request_when(d, "ctr", SLP_TEST_LT, slp_row_request_n(d, i->counter), 0);
   set_n(d, "ctr", i->counter);
   if (i->tells_format) set_n(d, "fmt", format_of(&s->base.spread));
+  if (i->hold.version) {
+    slp_str obeys = slp_row_request_copy(d, i->incarnation);
+    /* this text is written right behind the copy of the incarnation, so together they are one text */
+    obeys.n += slp_row_request_text(d, ":%llu", (unsigned long long)i->hold.version).n;
+    slp_row_request_change(d, "obeys", SLP_SET, (slp_val){.kind = SLP_VAL_S, .s = obeys});
+  }
   info(d, i);
 }
 
@@ -432,11 +459,31 @@ static void resign(slp_row_request *d, const slp_operation *i) {
   drop(d, "owner");
 }
 
+/* Switches the hold on or off. The row must be there, and must have the version that was read. */
+static void hold(slp_row_request *d, const slp_operation *i) {
+  there(d, "epoch");
+  if (i->hold.version)
+    is_n(d, "hv", i->hold.version);
+  else
+    absent(d, "hv");
+  set_n(d, "hv", i->hold.version + 1);
+  if (i->wall_ms > 0) set_n(d, "hold_ts", (uint64_t)i->wall_ms);
+  if (i->hold.on)
+    set_s(d, "hold", i->me);
+  else
+    drop(d, "hold");
+}
+
 static void assign(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, "v", SLP_TEST_ABSENT, none, 1);
   slp_row_request_when(d, "v", SLP_TEST_LT, slp_row_request_n(d, i->version), 0);
   set_n(d, "v", i->version);
   if (i->leases) set_n(d, "all", i->leases);
+  if (i->hold.version) set_n(d, "hv", i->hold.version);
+  if (i->hold.on)
+    set_s(d, "hold", i->me);
+  else if (i->hold.version)
+    drop(d, "hold");
   slp_row_request_change(d, "set", SLP_SET,
                          (slp_val){.kind = SLP_VAL_B, .s = slp_row_request_copy(d, i->set)});
   if (i->shards_n)
@@ -588,8 +635,25 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop(d, "owner");
   drop_claim(d);
   drop(d, "park");
+  drop(d, "pause");
   drop(d, "avoid");
   drop(d, "avoid_ts");
+}
+
+/* Pauses a shard, or ends its pause and its parking. The owner keeps the lease until it has read the row. */
+static void pause_shard(slp_row_request *d, const slp_operation *i) {
+  if (i->owner.n)
+    is_text(d, "owner", i->owner);
+  else
+    absent(d, "owner");
+  is_n(d, "epoch", i->epoch);
+  slp_row_request_when(d, "pos", SLP_TEST_NE, slp_row_request_s(d, SLP_STR("9:end")), 0);
+  if (i->hold.on) {
+    set_s(d, "pause", i->me);
+  } else {
+    drop(d, "pause");
+    drop(d, "park");
+  }
 }
 
 /* ---- the table of operations ------------------------------------------------------------------------- */
@@ -618,6 +682,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_REAP: reap(d, i); return 0;
     case SLP_OPERATION_LEAD: lead(d, i); return 0;
     case SLP_OPERATION_RESIGN: resign(d, i); return 0;
+    case SLP_OPERATION_HOLD: hold(d, i); return 0;
     case SLP_OPERATION_ASSIGN: assign(d, i); return 0;
     case SLP_OPERATION_PROPOSE: propose(d, i); return 0;
     case SLP_OPERATION_UNASSIGN: d->write->kind = SLP_WRITE_DELETE; return 0;
@@ -631,6 +696,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_END: end_shard(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
     case SLP_OPERATION_RESET: reset(d, i); return 0;
+    case SLP_OPERATION_PAUSE: pause_shard(d, i); return 0;
     case SLP_OPERATIONS: break;
   }
   return SLP_EINVAL;

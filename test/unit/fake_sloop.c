@@ -676,6 +676,16 @@ int sloop_admin_release(sloop_admin_t *h, const char *name, sloop_admin_cb cb, v
   admin_asked(h, "release", name, arg)->cb = cb;
   return 0;
 }
+int sloop_admin_pause(sloop_admin_t *h, const char *shard, int on, uint32_t limit_ms, sloop_admin_cb cb,
+                      void *arg) {
+  (void)limit_ms;
+  admin_asked(h, on ? "pause" : "resume", shard, arg)->cb = cb;
+  return 0;
+}
+int sloop_admin_drain(sloop_admin_t *h, int on, uint32_t limit_ms, sloop_drain_cb cb, void *arg) {
+  (void)h, (void)on, (void)limit_ms, (void)cb, (void)arg;
+  return SLOOP_EOPTION; /* tried with the real one: cli_drain.py */
+}
 int sloop_admin_reset(sloop_admin_t *h, const char *shard, const sloop_position_t *to, int force,
                       sloop_admin_cb cb, void *arg) {
   char what[20];

@@ -1,0 +1,160 @@
+/* drain_app.c - drains an application, or ends its drain: switches the hold in its row of leadership on or
+ * off (lease/hold.h), and notifies the leader.
+ *
+ * A drain then reads the rows again and again, until no worker can read any more. That is so when each worker
+ * has told in its row that it obeys this version of the hold and has no lease. A worker that registers later
+ * reads the row of leadership first. A worker that is silent for a whole lease is evicted, because it may
+ * only be stopped, and would go on reading when it wakes. */
+#include "admin/command.h"
+#include "admin/command_inside.h"
+#include "base/fail.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+
+#define ROUNDS_MAX 8u    /* how often the switch is written again when its row has changed meanwhile */
+#define AGAIN_US 500000u /* the time between two reads of the rows while workers still read */
+
+struct slp_drain {
+  uint64_t begun_us;
+  uint32_t rounds; /* how many writes of the switch were sent */
+  uint8_t wrote;   /* 1: the switch was surely written by this command */
+};
+
+/* Returns 1 if the worker still reads, or may read. */
+static int may_read(const slp_worker_row *w, uint64_t version) {
+  return !w->gone.n && (w->hold_version < version || w->held);
+}
+
+/* ---- the answer --------------------------------------------------------------------------------------- */
+
+static void tell(slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
+  sloop_drain_t *told = slp_admin_room(a, sizeof *told);
+  const char **waits = slp_admin_room(a, (s->workers_n + 1) * sizeof *waits);
+  if (!told || !waits) return; /* `starved` is set, so the command fails */
+  *told = (sloop_drain_t){.on = s->leadership.hold.on,
+                          .was_so = !a->drain->wrote,
+                          .by = slp_admin_text(a, s->leadership.hold_by),
+                          .at_ms = s->leadership.hold_ms,
+                          .waits_for = waits};
+  for (size_t i = 0; i < s->workers_n; i++) {
+    const slp_worker_row *w = &s->workers[i];
+    told->workers_n += !w->gone.n;
+    if (told->on && may_read(w, s->leadership.hold.version))
+      waits[told->waits_for_n++] = slp_admin_instance(a, w);
+  }
+  for (size_t i = 0; i < s->leases_n; i++) told->leases_n += s->leases[i].position.kind != SLP_POSITION_END;
+  a->answer.drain = told;
+}
+
+/* ---- the switch --------------------------------------------------------------------------------------- */
+
+static void notified(slp_admin_slot *slot) { slp_admin_read_in(slot->admin, 0); }
+
+static void written(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  slp_str id, incarnation;
+  slp_operation i = {.kind = SLP_OPERATION_NOTIFY};
+  if (slot->op.end == SLP_OUTCOME_DONE) a->drain->wrote = 1;
+  if (slp_admin_write_is_final(slot)) {
+    slp_admin_finish(a);
+  } else if (a->drain->wrote && slp_instance_split(a->snapshot.leadership.owner, &id, &incarnation)) {
+    i.id = id;
+    if (slp_admin_write(a, &i, 0, notified)) slp_admin_no_memory(a);
+  } else {
+    slp_admin_read_in(a, 0);
+  }
+}
+
+void slp_drain_write(slp_admin *a) {
+  slp_operation i = {.kind = SLP_OPERATION_HOLD,
+                     .me = slp_str_of(a->me),
+                     .hold = {.version = a->snapshot.leadership.hold.version, .on = a->o.hold_on}};
+  if (slp_admin_write(a, &i, 0, written)) slp_admin_no_memory(a);
+}
+
+/* ---- waiting for the workers -------------------------------------------------------------------------- */
+
+static void evicted(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  if (a->busy_n) return;
+  if (slp_admin_write_is_final(slot))
+    slp_admin_finish(a);
+  else
+    slp_admin_read_in(a, 0);
+}
+
+/* Returns 1 if the worker may still read, and was silent for its whole lease while this command watched. */
+static int is_silent(slp_admin *a, const slp_worker_row *w) {
+  if (!may_read(w, a->snapshot.leadership.hold.version)) return 0;
+  const slp_watched *watched = slp_watch_add_worker(a, w);
+  return watched && watched->dead && !watched->evicted;
+}
+
+void slp_drain_evict(slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
+  for (size_t i = 0; i < s->workers_n; i++) {
+    const slp_worker_row *w = &s->workers[i];
+    slp_operation op = {.kind = SLP_OPERATION_EVICT,
+                        .me = slp_str_of(a->me),
+                        .id = w->id,
+                        .incarnation = w->incarnation,
+                        .counter = w->counter};
+    /* a worker for which no write is free now is evicted after the next read */
+    if (is_silent(a, w)) (void)slp_admin_write(a, &op, 0, evicted);
+  }
+  if (!a->busy_n) slp_admin_no_memory(a);
+}
+
+static void wait_for_workers(slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
+  uint64_t limit_us = slp_after_us(a->drain->begun_us, (uint64_t)a->o.limit_ms * 1000);
+  size_t left = 0, silent = 0;
+  slp_watch_saw(a);
+  for (size_t i = 0; i < s->workers_n; i++) {
+    left += may_read(&s->workers[i], s->leadership.hold.version);
+    silent += is_silent(a, &s->workers[i]);
+  }
+  if (a->starved) {
+    slp_admin_no_memory(a);
+  } else if (silent) {
+    slp_admin_move(a, SLP_ADMIN_EVICTING);
+  } else if (!left) {
+    tell(a);
+    slp_admin_finish(a);
+  } else if (slp_now_us(a->o.host) < limit_us) {
+    slp_admin_read_in(a, AGAIN_US);
+  } else {
+    tell(a);
+    a->why.left = left;
+    slp_admin_failed(a, SLP_ADMIN_STILL_READ, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
+  }
+}
+
+void slp_admin_drain(slp_admin *a) {
+  const slp_leadership_row *lead = &a->snapshot.leadership;
+  if (!a->drain && (a->drain = slp_admin_room(a, sizeof *a->drain)))
+    a->drain->begun_us = slp_now_us(a->o.host);
+  if (!a->drain) {
+    slp_admin_no_memory(a);
+  } else if (!slp_admin_has(a, SLP_OPERATION_HOLD)) {
+    slp_admin_failed(a, SLP_ADMIN_NO_HOLD, SLP_REFUSED, SLOOP_EOPTION, (slp_str){NULL, 0});
+  } else if (!a->snapshot.leadership_there) {
+    slp_admin_failed(a, SLP_ADMIN_NO_LEASES, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
+  } else if (lead->hold.on != a->o.hold_on && a->drain->rounds++ == ROUNDS_MAX) {
+    slp_admin_failed(a, SLP_ADMIN_NOT_SWITCHED, SLP_TRANSIENT, SLOOP_ELEASE, (slp_str){NULL, 0});
+  } else if (lead->hold.on != a->o.hold_on) {
+    slp_admin_move(a, SLP_ADMIN_WRITING);
+  } else if (a->o.hold_on) {
+    wait_for_workers(a);
+  } else {
+    tell(a);
+    slp_admin_finish(a);
+  }
+}

@@ -1,0 +1,101 @@
+/* pause_shard.c - pauses one shard of an application, or ends its pause: writes the mark `pause` into the
+ * row of its lease, or removes it, and notifies the leader. The leader then assigns the lease to nobody. Its
+ * owner reads the row, and gives the lease up when the records that are out have come back. A pause is done
+ * when the lease has no owner any more. */
+#include "admin/command.h"
+#include "admin/command_inside.h"
+#include "base/fail.h"
+#include "core/position.h"
+#include "host/host.h"
+#include "lease/outcome.h"
+#include "lease/schema.h"
+#include "lease/snapshot.h"
+
+#include <sloop.h>
+#include <sloop_admin.h>
+
+#define ROUNDS_MAX 20u   /* how often the mark is written again when the row has changed meanwhile */
+#define AGAIN_US 500000u /* the time between two reads of the rows while the owner still reads */
+
+struct slp_pause {
+  uint64_t begun_us;
+  uint32_t rounds; /* how many writes of the mark were sent */
+  uint8_t wrote;   /* 1: the mark was surely written or removed by this command */
+};
+
+static void notified(slp_admin_slot *slot) { slp_admin_read_in(slot->admin, 0); }
+
+static void written(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  slp_str id, incarnation;
+  slp_operation i = {.kind = SLP_OPERATION_NOTIFY};
+  if (slot->op.end == SLP_OUTCOME_DONE) a->pause->wrote = 1;
+  if (slp_admin_write_is_final(slot)) {
+    slp_admin_finish(a);
+  } else if (a->pause->wrote && slp_instance_split(a->snapshot.leadership.owner, &id, &incarnation)) {
+    i.id = id;
+    if (slp_admin_write(a, &i, 0, notified)) slp_admin_no_memory(a);
+  } else {
+    slp_admin_read_in(a, 0);
+  }
+}
+
+void slp_pause_write(slp_admin *a) {
+  const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, a->o.name);
+  SLP_CHECK(l); /* slp_admin_pause has found it in the same rows */
+  slp_operation i = {.kind = SLP_OPERATION_PAUSE,
+                     .me = slp_str_of(a->me),
+                     .shard = l->shard,
+                     .owner = l->owner,
+                     .epoch = l->epoch,
+                     .hold = {.on = a->o.hold_on}};
+  if (slp_admin_write(a, &i, 0, written)) slp_admin_no_memory(a);
+}
+
+/* Returns 1 if some worker may still read the shard. */
+static int may_be_read(slp_admin *a, const slp_lease_row *l) {
+  return a->o.hold_on && slp_admin_lease_state(a, l) == SLOOP_LEASE_OWNED;
+}
+
+static void wait_for_owner(slp_admin *a, const slp_lease_row *l) {
+  uint64_t limit_us = slp_after_us(a->pause->begun_us, (uint64_t)a->o.limit_ms * 1000);
+  if (!may_be_read(a, l)) {
+    slp_edits_nothing(a, l->shard, a->pause->wrote ? SLOOP_CHANGE_DONE : SLOOP_CHANGE_WAS_SO);
+  } else if (slp_now_us(a->o.host) < limit_us) {
+    slp_admin_read_in(a, AGAIN_US);
+  } else {
+    a->why.owner = slp_admin_keep(a, l->owner);
+    slp_admin_failed(a, SLP_ADMIN_STILL_READS_IT, SLP_REFUSED, SLOOP_ELEASE, l->shard);
+  }
+}
+
+static void no_lease(slp_admin *a) {
+  slp_admin_failed(a, slp_admin_listed(a, a->o.name) ? SLP_ADMIN_NO_SUCH_LEASE : SLP_ADMIN_NO_SUCH_SHARD,
+                   SLP_REFUSED, SLOOP_ENOSHARD, a->o.name);
+}
+
+/* Returns 1 if the row is not as the operator wants it. An end of a pause also ends parking. */
+static int is_to_be_written(const slp_admin *a, const slp_lease_row *l) {
+  return a->o.hold_on ? !l->paused : l->parked;
+}
+
+void slp_admin_pause(slp_admin *a) {
+  const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, a->o.name);
+  if (!a->pause && (a->pause = slp_admin_room(a, sizeof *a->pause)))
+    a->pause->begun_us = slp_now_us(a->o.host);
+  if (!a->pause) {
+    slp_admin_no_memory(a);
+  } else if (!slp_admin_has(a, SLP_OPERATION_PAUSE)) {
+    slp_admin_failed(a, SLP_ADMIN_NO_HOLD, SLP_REFUSED, SLOOP_EOPTION, (slp_str){NULL, 0});
+  } else if (!l) {
+    no_lease(a);
+  } else if (l->position.kind == SLP_POSITION_END) {
+    slp_edits_nothing(a, l->shard, SLOOP_CHANGE_ENDED);
+  } else if (!is_to_be_written(a, l)) {
+    wait_for_owner(a, l);
+  } else if (a->pause->rounds++ == ROUNDS_MAX) {
+    slp_admin_failed(a, SLP_ADMIN_NOT_SWITCHED, SLP_TRANSIENT, SLOOP_ELEASE, l->shard);
+  } else {
+    slp_admin_move(a, SLP_ADMIN_WRITING);
+  }
+}

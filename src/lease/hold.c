@@ -1,0 +1,71 @@
+/* hold.c - what this worker knows of the application's hold (hold.h). */
+#include "lease/hold.h"
+
+#include "base/mutant.h"
+#include "base/probe.h"
+#include "base/states.h"
+#include "lease/context.h"
+#include "lease/fleet_inside.h"
+#include "lease/fleet_opts.h"
+#include "lease/schema.h"
+#include "lease/strategy.h"
+
+static const slp_set allowed[] = {
+    [SLP_HOLD_OFF] = SLP_BIT(SLP_HOLD_UNKNOWN) | SLP_BIT(SLP_HOLD_ON),
+    [SLP_HOLD_UNKNOWN] = SLP_BIT(SLP_HOLD_UNKNOWN) | SLP_BIT(SLP_HOLD_OFF) | SLP_BIT(SLP_HOLD_ON),
+    [SLP_HOLD_ON] = SLP_BIT(SLP_HOLD_UNKNOWN) | SLP_BIT(SLP_HOLD_OFF),
+};
+
+static void move(slp_fleet *f, slp_hold_state to) { SLP_MOVE(allowed, f->hold.state, to); }
+
+void slp_hold_init(slp_fleet *f, void (*changed)(slp_fleet *f)) { f->hold.changed = changed; }
+
+void slp_hold_begin(slp_fleet *f) {
+  f->hold.known = (slp_hold){.version = 0};
+  f->hold.asked_version = 0;
+  if (f->strategy->holds && !SLP_MUTANT(joins_unheld)) move(f, SLP_HOLD_UNKNOWN);
+}
+
+int slp_hold_is(const slp_fleet *f, slp_hold_state state) { return f->hold.state == state; }
+
+slp_hold slp_hold_known(const slp_fleet *f) { return f->hold.known; }
+
+/* Changes the state to what is known, and tells the user of a hold. by: the operator; .n 0: not known. */
+static void obey(slp_fleet *f, slp_str by) {
+  slp_hold_state was = f->hold.state, now = f->hold.known.on ? SLP_HOLD_ON : SLP_HOLD_OFF;
+  static const slp_str nothing = {NULL, 0};
+  if (was == now) return;
+  move(f, now);
+  if (now == SLP_HOLD_ON) {
+    SLP_PROBE("hold: obeyed");
+    slp_fleet_tell(f, SLP_FLEET_DRAINED, nothing, 0,
+                   "%.*s%snothing is read until the application is undrained", (int)by.n, by.n ? by.p : "",
+                   by.n ? ": " : "");
+  } else if (was == SLP_HOLD_ON) {
+    slp_fleet_tell(f, SLP_FLEET_UNDRAINED, nothing, 0, "leases are taken again");
+  }
+  f->hold.changed(f);
+}
+
+/* Keeps the hold if it is newer than what is known. */
+static void keep(slp_fleet *f, const slp_hold *hold) {
+  if (hold->version > f->hold.known.version) f->hold.known = *hold;
+}
+
+void slp_hold_saw(slp_fleet *f, const slp_hold *hold, slp_str by) {
+  if (!f->strategy->holds) return;
+  keep(f, hold);
+  obey(f, hold->version == f->hold.known.version ? by : (slp_str){NULL, 0});
+}
+
+void slp_hold_heard(slp_fleet *f, const slp_hold *hold) {
+  keep(f, hold);
+  if (f->hold.state != SLP_HOLD_UNKNOWN) obey(f, (slp_str){NULL, 0});
+}
+
+int slp_hold_is_to_be_told(slp_fleet *f, uint32_t held) {
+  slp_fleet_hold *h = &f->hold;
+  if (h->state != SLP_HOLD_ON || held || h->asked_version == h->known.version) return 0;
+  h->asked_version = h->known.version;
+  return 1;
+}
