@@ -320,6 +320,8 @@ typedef enum slp_owner_life {
 } slp_owner_life;
 /* Finds the row of a worker. name: its id, or its instance ("id.incarnation"). */
 const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name);
+/* Returns the row of the worker that leads; NULL: nobody leads, or the leader is gone. */
+const slp_worker_row *slp_admin_leader(const slp_admin *a);
 /* Returns 1 if w is the row of exactly this instance, and not of another incarnation of its worker. */
 int slp_admin_is_instance(const slp_worker_row *w, slp_str instance);
 /* Returns 1 if the time in the worker's row is too old, by this machine's clock. Needs only one read of the

@@ -8,6 +8,7 @@
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
+#include "base/mutant.h"
 #include "core/position.h"
 #include "host/host.h"
 #include "lease/outcome.h"
@@ -17,18 +18,19 @@
 #include <sloop.h>
 #include <sloop_admin.h>
 
-#define ROUNDS_MAX 8u    /* how often the switch is written again when its row has changed meanwhile */
+#define ROUNDS_MAX 20u   /* how often the switch is written again when its row has changed meanwhile */
 #define AGAIN_US 500000u /* the time between two reads of the rows while workers still read */
 
 struct slp_drain {
   uint64_t begun_us;
-  uint32_t rounds; /* how many writes of the switch were sent */
-  uint8_t wrote;   /* 1: the switch was surely written by this command */
+  uint32_t rounds;  /* how many writes, of the switch and of notifications, were sent */
+  uint8_t wrote;    /* 1: the switch was surely written by this command */
+  uint8_t notified; /* 1: the leader was notified after the switch was written */
 };
 
 /* Returns 1 if the worker still reads, or may read. */
 static int may_read(const slp_worker_row *w, uint64_t version) {
-  return !w->gone.n && (w->hold_version < version || w->held);
+  return !w->gone.n && (w->hold_version < version || (w->held && !SLP_MUTANT(drain_ignores_leases)));
 }
 
 /* ---- the answer --------------------------------------------------------------------------------------- */
@@ -55,28 +57,41 @@ static void tell(slp_admin *a) {
 
 /* ---- the switch --------------------------------------------------------------------------------------- */
 
-static void notified(slp_admin_slot *slot) { slp_admin_read_in(slot->admin, 0); }
+static void notified(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  /* a leader that was evicted meanwhile refuses it, and the next read shows the one that leads now */
+  a->drain->notified = slot->op.end == SLP_OUTCOME_DONE;
+  if (slp_admin_write_is_final(slot))
+    slp_admin_finish(a);
+  else
+    slp_admin_read_in(a, 0);
+}
 
 static void written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  slp_str id, incarnation;
-  slp_operation i = {.kind = SLP_OPERATION_NOTIFY};
   if (slot->op.end == SLP_OUTCOME_DONE) a->drain->wrote = 1;
-  if (slp_admin_write_is_final(slot)) {
+  if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
-  } else if (a->drain->wrote && slp_instance_split(a->snapshot.leadership.owner, &id, &incarnation)) {
-    i.id = id;
-    if (slp_admin_write(a, &i, 0, notified)) slp_admin_no_memory(a);
-  } else {
+  else
     slp_admin_read_in(a, 0);
-  }
 }
 
+static int is_switched(const slp_admin *a) { return a->snapshot.leadership.hold.on == a->o.hold_on; }
+
 void slp_drain_write(slp_admin *a) {
-  slp_operation i = {.kind = SLP_OPERATION_HOLD,
-                     .me = slp_str_of(a->me),
-                     .hold = {.version = a->snapshot.leadership.hold.version, .on = a->o.hold_on}};
-  if (slp_admin_write(a, &i, 0, written)) slp_admin_no_memory(a);
+  slp_operation hold = {.kind = SLP_OPERATION_HOLD,
+                        .me = slp_str_of(a->me),
+                        .hold = {.version = a->snapshot.leadership.hold.version, .on = a->o.hold_on}};
+  const slp_worker_row *leader = slp_admin_leader(a);
+  slp_operation notify = {.kind = SLP_OPERATION_NOTIFY, .id = leader ? leader->id : (slp_str){NULL, 0}};
+  int r = is_switched(a) ? slp_admin_write(a, &notify, 0, notified) : slp_admin_write(a, &hold, 0, written);
+  if (r) slp_admin_no_memory(a);
+}
+
+/* Returns 1 if the leader must still be notified. Its row is looked for behind the write of the switch: a
+ * worker that begins to lead later reads the switch. */
+static int is_to_notify(const slp_admin *a) {
+  return !a->drain->notified && slp_admin_leader(a) && a->drain->rounds < ROUNDS_MAX;
 }
 
 /* ---- waiting for the workers -------------------------------------------------------------------------- */
@@ -138,7 +153,6 @@ static void wait_for_workers(slp_admin *a) {
 }
 
 void slp_admin_drain(slp_admin *a) {
-  const slp_leadership_row *lead = &a->snapshot.leadership;
   if (!a->drain && (a->drain = slp_admin_room(a, sizeof *a->drain)))
     a->drain->begun_us = slp_now_us(a->o.host);
   if (!a->drain) {
@@ -147,9 +161,10 @@ void slp_admin_drain(slp_admin *a) {
     slp_admin_failed(a, SLP_ADMIN_NO_HOLD, SLP_REFUSED, SLOOP_EOPTION, (slp_str){NULL, 0});
   } else if (!a->snapshot.leadership_there) {
     slp_admin_failed(a, SLP_ADMIN_NO_LEASES, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
-  } else if (lead->hold.on != a->o.hold_on && a->drain->rounds++ == ROUNDS_MAX) {
+  } else if (!is_switched(a) && a->drain->rounds >= ROUNDS_MAX) {
     slp_admin_failed(a, SLP_ADMIN_NOT_SWITCHED, SLP_TRANSIENT, SLOOP_ELEASE, (slp_str){NULL, 0});
-  } else if (lead->hold.on != a->o.hold_on) {
+  } else if (!is_switched(a) || is_to_notify(a)) {
+    a->drain->rounds++;
     slp_admin_move(a, SLP_ADMIN_WRITING);
   } else if (a->o.hold_on) {
     wait_for_workers(a);

@@ -19,37 +19,55 @@
 
 struct slp_pause {
   uint64_t begun_us;
-  uint32_t rounds; /* how many writes of the mark were sent */
-  uint8_t wrote;   /* 1: the mark was surely written or removed by this command */
+  uint32_t rounds;  /* how many writes, of the mark and of notifications, were sent */
+  uint8_t wrote;    /* 1: the mark was surely written or removed by this command */
+  uint8_t notified; /* 1: the leader was notified after that */
 };
 
-static void notified(slp_admin_slot *slot) { slp_admin_read_in(slot->admin, 0); }
+static void notified(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  /* a leader that was evicted meanwhile refuses it, and the next read shows the one that leads now */
+  a->pause->notified = slot->op.end == SLP_OUTCOME_DONE;
+  if (slp_admin_write_is_final(slot))
+    slp_admin_finish(a);
+  else
+    slp_admin_read_in(a, 0);
+}
 
 static void written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  slp_str id, incarnation;
-  slp_operation i = {.kind = SLP_OPERATION_NOTIFY};
   if (slot->op.end == SLP_OUTCOME_DONE) a->pause->wrote = 1;
-  if (slp_admin_write_is_final(slot)) {
+  if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
-  } else if (a->pause->wrote && slp_instance_split(a->snapshot.leadership.owner, &id, &incarnation)) {
-    i.id = id;
-    if (slp_admin_write(a, &i, 0, notified)) slp_admin_no_memory(a);
-  } else {
+  else
     slp_admin_read_in(a, 0);
-  }
+}
+
+/* Returns 1 if the row is not as the operator wants it. An end of a pause also ends parking. */
+static int is_to_be_written(const slp_admin *a, const slp_lease_row *l) {
+  return a->o.hold_on ? !l->paused : l->parked;
+}
+
+/* Returns 1 if the leader must still be notified. Its row is looked for behind the write of the mark: a worker
+ * that begins to lead later reads the mark. */
+static int is_to_notify(const slp_admin *a) {
+  return !a->pause->notified && slp_admin_leader(a) && a->pause->rounds < ROUNDS_MAX;
 }
 
 void slp_pause_write(slp_admin *a) {
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, a->o.name);
+  const slp_worker_row *leader = slp_admin_leader(a);
   SLP_CHECK(l); /* slp_admin_pause has found it in the same rows */
-  slp_operation i = {.kind = SLP_OPERATION_PAUSE,
-                     .me = slp_str_of(a->me),
-                     .shard = l->shard,
-                     .owner = l->owner,
-                     .epoch = l->epoch,
-                     .hold = {.on = a->o.hold_on}};
-  if (slp_admin_write(a, &i, 0, written)) slp_admin_no_memory(a);
+  slp_operation mark = {.kind = SLP_OPERATION_PAUSE,
+                        .me = slp_str_of(a->me),
+                        .shard = l->shard,
+                        .owner = l->owner,
+                        .epoch = l->epoch,
+                        .hold = {.on = a->o.hold_on}};
+  slp_operation notify = {.kind = SLP_OPERATION_NOTIFY, .id = leader ? leader->id : (slp_str){NULL, 0}};
+  int r = is_to_be_written(a, l) ? slp_admin_write(a, &mark, 0, written)
+                                 : slp_admin_write(a, &notify, 0, notified);
+  if (r) slp_admin_no_memory(a);
 }
 
 /* Returns 1 if some worker may still read the shard. */
@@ -74,11 +92,6 @@ static void no_lease(slp_admin *a) {
                    SLP_REFUSED, SLOOP_ENOSHARD, a->o.name);
 }
 
-/* Returns 1 if the row is not as the operator wants it. An end of a pause also ends parking. */
-static int is_to_be_written(const slp_admin *a, const slp_lease_row *l) {
-  return a->o.hold_on ? !l->paused : l->parked;
-}
-
 void slp_admin_pause(slp_admin *a) {
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, a->o.name);
   if (!a->pause && (a->pause = slp_admin_room(a, sizeof *a->pause)))
@@ -91,11 +104,12 @@ void slp_admin_pause(slp_admin *a) {
     no_lease(a);
   } else if (l->position.kind == SLP_POSITION_END) {
     slp_edits_nothing(a, l->shard, SLOOP_CHANGE_ENDED);
-  } else if (!is_to_be_written(a, l)) {
-    wait_for_owner(a, l);
-  } else if (a->pause->rounds++ == ROUNDS_MAX) {
+  } else if (is_to_be_written(a, l) && a->pause->rounds >= ROUNDS_MAX) {
     slp_admin_failed(a, SLP_ADMIN_NOT_SWITCHED, SLP_TRANSIENT, SLOOP_ELEASE, l->shard);
-  } else {
+  } else if (is_to_be_written(a, l) || is_to_notify(a)) {
+    a->pause->rounds++;
     slp_admin_move(a, SLP_ADMIN_WRITING);
+  } else {
+    wait_for_owner(a, l);
   }
 }

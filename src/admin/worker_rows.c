@@ -15,6 +15,11 @@ const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name) {
   return w ? w : slp_snapshot_instance(s, name);
 }
 
+const slp_worker_row *slp_admin_leader(const slp_admin *a) {
+  const slp_worker_row *w = slp_snapshot_instance(&a->snapshot, a->snapshot.leadership.owner);
+  return w && !w->gone.n ? w : NULL;
+}
+
 int slp_admin_is_instance(const slp_worker_row *w, slp_str instance) {
   slp_str id, incarnation;
   if (!w->incarnation.n) return slp_str_eq(w->id, instance);

@@ -211,7 +211,7 @@ int slp_lease_wanted(const slp_lease *l) {
   slp_fleet *f = l->f;
   const slp_lease_want *w = &l->want;
   if (!slp_worker_is(f, SLP_WORKER_RUNS) || l->row.ended || !(w->assigned || w->inherited)) return 0;
-  if (!slp_hold_is(f, SLP_HOLD_OFF) && !SLP_MUTANT(wants_while_held)) return 0;
+  if (!slp_hold_is(f, SLP_HOLD_OFF)) return 0;
   return !w->shunned_us || w->shunned_assignment != slp_leases_version(f) ||
          slp_fleet_now(f) >= w->shunned_us;
 }

@@ -634,7 +634,6 @@ void slp_fleet_drained(slp_fleet *f, slp_str shard) {
 }
 
 void slp_lease_hold(slp_lease *l) {
-  if (SLP_MUTANT(holds_only_new)) return;
   if (slp_hold_is(l->f, SLP_HOLD_ON) && slp_lease_in(l, SLP_LEASE_OPEN)) {
     give_up(l, SLP_RELEASE_HOLD);
     return;

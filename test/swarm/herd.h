@@ -60,7 +60,8 @@
   X(lock, "a process does nothing for a while, and has the lock of the table: no other can write") \
   X(dead_push, "no subscription ever brings an event; a choice")                                   \
   X(named, "rows of leases name their stream, and another one's is among them; a choice")          \
-  X(command, "an operator looks at leases, releases some, or sets them elsewhere") /* an event */
+  X(command, "an operator looks at leases, releases some, or sets them elsewhere") /* an event */  \
+  X(drain, "an operator has all workers stop reading, and lets them go on")        /* an event */
 
 typedef enum hd_fault {
 #define X(name, what) HF_##name,
@@ -69,7 +70,7 @@ typedef enum hd_fault {
       HF_N
 } hd_fault;
 static inline int hd_is_event(size_t f) {
-  return f < HF_lose || f == HF_set_right || f == HF_keys || f == HF_lock || f == HF_command;
+  return f < HF_lose || f == HF_set_right || f == HF_keys || f == HF_lock || f == HF_command || f == HF_drain;
 }
 const char *hd_fault_name(hd_fault f);
 hd_fault hd_fault_of(const char *name); /* HF_N: none */
@@ -113,6 +114,7 @@ typedef struct hd_wish {                       /* what the command line makes of
   int push;                                    /* 1: wherever it can be; 2: and no event ever comes */
   int named;                                   /* 1: wherever it can be */
   int commands;                                /* 1: there are some */
+  int drain;                                   /* 1: there are drains; schema sloop */
   int times;                                   /* 1: a table's stream is asked for times */
 } hd_wish;
 void hd_wish_none(hd_wish *wish);
@@ -147,6 +149,7 @@ typedef struct hd_place { /* a shard */
 
 typedef struct hd_life hd_life;
 typedef struct hd_commander hd_commander;
+typedef struct hd_drainer hd_drainer;
 typedef struct hd_world {
   struct hd_world *twin, *main; /* the second stream's, where there is one; of a twin: the first */
   const hd_plan *plan;
@@ -185,6 +188,8 @@ typedef struct hd_world {
   } worker_rows[128]; /* as they were last */
   size_t worker_rows_n;
   hd_commander *commander; /* NULL: no command is under way */
+  hd_drainer *drainer;     /* NULL: no drain is under way */
+  uint64_t drains;         /* drains that were told to be complete */
   uint8_t commanded;       /* the call at hand is the command's */
   /* The row at hand. */
   size_t writer;
@@ -284,6 +289,13 @@ void hd_ask_ready(hd_life *l);
 void hd_command_give(hd_world *hw, uint64_t *random);
 void hd_command_stop(hd_world *hw); /* nobody waits for it any more */
 int hd_command_sent(const hd_world *hw, const slp_sim_ask *ask);
+/* A consumer of an operator's process, which reads nothing. *ret_host: the process. */
+sloop_t *hd_operator_open(hd_world *hw, slp_mem *mem, slp_host **ret_host, void *arg);
+
+/* ---- herd_drain.c -------------------------------------------------------------------------------------- */
+void hd_drain_give(hd_world *hw, uint64_t for_us); /* nothing, while another drain lasts */
+void hd_drain_heal(hd_world *hw);                  /* a drain that lasts is ended now */
+void hd_drain_stop(hd_world *hw);                  /* nobody waits for it any more */
 
 /* ---- herd_nemesis.c ------------------------------------------------------------------------------------ */
 void hd_nemesis_begin(hd_world *hw);

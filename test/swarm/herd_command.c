@@ -121,17 +121,11 @@ static int give(hd_commander *op, uint64_t *r) {
   }
 }
 
-void hd_command_give(hd_world *hw, uint64_t *r) {
+sloop_t *hd_operator_open(hd_world *hw, slp_mem *mem, slp_host **ret_host, void *arg) {
   char why[160];
-  if (hw->commander) return;
-  hd_commander *op = SLP_NEW(hw->mem, hd_commander);
+  sloop_t *s;
   slp_sim_clock clock = {0};
-  SLP_CHECK(op);
-  op->hw = hw;
-  op->mem = slp_mem_new(NULL, NULL);
-  op->host = slp_sim_host_new(hw->w->sim, op->mem, &clock);
-  op->host_number = slp_sim_host_number(op->host);
-  op->began_us = hd_now(hw);
+  *ret_host = slp_sim_host_new(hw->w->sim, mem, &clock);
   sloop_opts_t o = hw->plan->o;
   o.stream = hd_stream_name(hw);
   o.region = "us-east-1";
@@ -143,14 +137,26 @@ void hd_command_give(hd_world *hw, uint64_t *r) {
   o.retrieval = SLOOP_RETRIEVAL_POLL;
   o.stats_ms = 0;
   o.on_retry = SLOOP_RETRY_REDELIVER;
-  o.arg = op;
+  o.arg = arg;
   o.on_batch = on_batch;
   o.creds = creds;
   slp_outside outside = {.getenv_fn = no_environment};
-  if (hw->typed) outside = slp_typed_outside(hw->typed, op->host);
+  if (hw->typed) outside = slp_typed_outside(hw->typed, *ret_host);
   outside.leases_a_key = hw->plan->leases_a_key;
-  SLP_CHECK(slp_open_on(op->host, op->mem, &outside, &op->s, &o, why) == 0);
-  if (!hw->plan->times) op->s->consumer->source->finds_seconds = 0;
+  SLP_CHECK(slp_open_on(*ret_host, mem, &outside, &s, &o, why) == 0);
+  if (!hw->plan->times) s->consumer->source->finds_seconds = 0;
+  return s;
+}
+
+void hd_command_give(hd_world *hw, uint64_t *r) {
+  if (hw->commander) return;
+  hd_commander *op = SLP_NEW(hw->mem, hd_commander);
+  SLP_CHECK(op);
+  op->hw = hw;
+  op->mem = slp_mem_new(NULL, NULL);
+  op->s = hd_operator_open(hw, op->mem, &op->host, op);
+  op->host_number = slp_sim_host_number(op->host);
+  op->began_us = hd_now(hw);
   hw->commander = op;
   hd_command(hw->o);
   if (give(op, r)) is_over(op);

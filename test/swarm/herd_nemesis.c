@@ -160,6 +160,11 @@ static void command_one(hd_world *hw, hd_fault f) {
   happened(hw, f);
 }
 
+static void drain_one(hd_world *hw, hd_fault f) {
+  hd_drain_give(hw, a_while(hw, f));
+  hw->faults[f]++;
+}
+
 static slp_str member_text(const slp_av *item, const char *name) {
   const slp_av *v = item ? slp_av_member(item, slp_str_of(name)) : NULL;
   return v && v->kind == SLP_AV_S ? v->text : (slp_str){NULL, 0};
@@ -194,6 +199,7 @@ static void meddle(hd_world *hw, hd_fault f) {
              (int)member_text(item->value, "app").n, member_text(item->value, "app").p, (int)name.n, name.p);
   hd_oracle *o = hd_world_of_row(hw, name)->o;
   if (lease[0]) hd_excuse(o, lease);
+  if (f == HF_drop_row) hd_drained(hw->o, 0);
   if (f == HF_drop_row && name.n > 5 && memcmp(name.p + name.n - 5, "/lead", 5) == 0) hd_begun_anew(o);
   if (f == HF_drop_row) {
     snprintf(body, sizeof body, "{\"TableName\":\"%s\",\"Key\":%s}", t->name, key);
@@ -313,7 +319,7 @@ static void (*const strikes[])(hd_world *hw, hd_fault f) = {
     [HF_merge] = reshard,       [HF_trim] = trim,          [HF_drop_row] = meddle,
     [HF_edit_row] = meddle,     [HF_pause] = pause_one,    [HF_ask] = ask_one,
     [HF_set_right] = set_right, [HF_keys] = refuse_keys,   [HF_lock] = stand_with_the_lock,
-    [HF_command] = command_one,
+    [HF_command] = command_one, [HF_drain] = drain_one,
 };
 
 static void run_strike(void *arg) {
@@ -375,6 +381,7 @@ void hd_nemesis_end(hd_world *hw) {
   set_stale(hw, 0);
   set_quirks(hw, 0);
   if (hw->typed) hd_typed_heal(hw);
+  hd_drain_heal(hw);
   for (size_t i = 0; i < HD_WORKERS_MAX; i++) {
     hd_life *l = hw->at[i];
     if (!l || l->dead) continue;

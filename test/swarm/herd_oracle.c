@@ -21,6 +21,7 @@ static const char *const names[HD_RULES] = {
     [HD_S12_CONTRACT] = "S12 contract",
     [HD_S13_SAME] = "S13 same",
     [HD_S14_SILENCE] = "S14 silence",
+    [HD_S15_DRAINED] = "S15 drained",
     [HD_L1_ALL_READ] = "L1 all read",
     [HD_L2_BALANCED] = "L2 balanced",
     [HD_L3_NO_ZOMBIE] = "L3 no zombie",

@@ -29,6 +29,7 @@ typedef enum hd_rule {
   HD_S12_CONTRACT, /* lease events: gained and lost in pairs, one end a shard's life, nothing afterwards; evicted
                       only by somebody */
   HD_S13_SAME,     /* two runs of a seed differ */
+  HD_S15_DRAINED, /* records are handed out while the operator was told that nobody reads */
   HD_S14_SILENCE, /* schema sloop: evicted by a worker that stood still itself within the last lease */
   /* Progress, when all is healed. */
   HD_L1_ALL_READ,  /* every record handed out and acknowledged, every checkpoint at its tip, ended ones ended
@@ -201,6 +202,8 @@ void hd_command_evicts(hd_oracle *o, const char *boot, int now); /* now 0: a cop
 /* Its end: what it says. r: NULL, or what it has done; message: "" or why it failed. */
 void hd_told_leases(hd_oracle *o, const sloop_leases_t *t);
 void hd_told_changes(hd_oracle *o, int status, const sloop_admin_result_t *r, const char *message);
+/* on 1: an operator was told that the application is drained. on 0: that is ended now, or may have been. */
+void hd_drained(hd_oracle *o, int on);
 
 /* ---- progress ----------------------------------------------------------------------------------------- */
 /* L1 now: 1 when it holds; 0 and a line in why when not. */

@@ -79,6 +79,8 @@ void hd_command_evicts(hd_oracle *o, const char *boot, int now) {
   }
 }
 
+void hd_drained(hd_oracle *o, int on) { o->drained_us = on ? hd_now(o) + 1 : 0; }
+
 /* ---- the table, as it is told --------------------------------------------------------------------------- */
 
 static int is_told(const sloop_leases_t *t, const char *shard) {

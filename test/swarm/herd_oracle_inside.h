@@ -194,6 +194,7 @@ struct hd_oracle {
   uint64_t batches_ever;
   uint64_t command, command_us, command_evicted; /* commands so far; when the last one began; workers */
   int64_t last_arrived_ms;
+  uint64_t drained_us; /* since then the operator counts on it that nobody reads; 0: it does not */
   uint8_t unordered_times, begun_anew;
   uint64_t records, repeats, again, late, overlaps, rows, ownerships, batches, acks, losses, dead_letters,
       excuses;

@@ -361,11 +361,20 @@ static void judge_life(hd_oracle *o, const hd_life *l) {
     hd_break(o, HD_S7_OVERLAP, NULL, "%s: records while it can't prove that it lives", l->what);
 }
 
+/* S15. Who was evicted by force, or whose clock is beyond what is agreed, may not have heard of it. */
+static void judge_drain(hd_oracle *o, const hd_life *l, const hd_seen *records, size_t n) {
+  if (!o->drained_us || !n || l->outcast || o->terms.clocks_beyond) return;
+  hd_break(o, HD_S15_DRAINED, records[0].shard,
+           "%s hands out %zu records %" PRIu64 " ms after it was drained", l->what, n,
+           (hd_now(o) + 1 - o->drained_us) / 1000);
+}
+
 void hd_on_batch(hd_oracle *o, size_t life, const void *batch, const hd_seen *records, size_t n) {
   hd_life *l = hd_life_of(o, life);
   uint64_t bytes = 0;
   if (!hd_called_back(o, l, "on_batch")) return;
   judge_life(o, l);
+  judge_drain(o, l, records, n);
   hd_held *h = take_held(o, l, batch, n);
   o->batches_ever++;
   for (size_t i = 0; i < n; i++) {

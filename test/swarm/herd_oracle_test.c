@@ -1331,6 +1331,11 @@ static void evicts_after_it_was_let_go_on(stage *g) {
   wait_ms(g, LEASE_US / MS / 2);
   hd_evicts(g->o, 0, g->now, "w1");
 }
+static void reads_when_drained(stage *g) {
+  hd_drained(g->o, 1);
+  wait_ms(g, 5);
+  read_some(g, 0, 0, 5, 3);
+}
 static void miscounts_records(stage *g) {
   sloop_stats_t st = {.records = 6, .batches = 1};
   hd_stats(g->o, 0, &st);
@@ -1980,6 +1985,7 @@ static const violation violations[] = {
     V(HD_S12_CONTRACT, miscounts_what_is_out),
     V(HD_S12_CONTRACT, gives_back_twice),
     V(HD_S14_SILENCE, evicts_after_it_stood),
+    V(HD_S15_DRAINED, reads_when_drained),
     V(HD_S14_SILENCE, evicts_after_it_was_let_go_on),
     V(HD_L1_ALL_READ, unread_at_rest),
     V(HD_L1_ALL_READ, unread_without_a_lease),

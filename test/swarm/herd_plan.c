@@ -57,7 +57,8 @@ typedef enum part {
   PART_SPREAD,
   PART_DEAD_PUSH,
   PART_READY,
-  PART_COMMANDS
+  PART_COMMANDS,
+  PART_DRAIN
 } part;
 static uint64_t stream_of(const hd_plan *p, size_t n) {
   uint64_t state = p->seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0xaf251af3b0f025b5);
@@ -222,6 +223,13 @@ static void draw_commands(hd_plan *p, const hd_wish *wish) {
   p->rate[HF_command] = wish->commands && !(wish->without >> HF_command & 1) ? often : 0;
 }
 
+static void draw_drain(hd_plan *p, const hd_wish *wish) {
+  uint64_t state = stream_of(p, PART_DRAIN);
+  uint32_t often = (uint32_t)hd_log_between(&state, 1, 12);
+  int there = wish->drain && p->schema == HD_SLOOP && !(wish->without >> HF_drain & 1);
+  p->rate[HF_drain] = there ? often : 0;
+}
+
 /* No reading depends on it. */
 static void draw_ready(hd_plan *p) {
   uint64_t state = stream_of(p, PART_READY);
@@ -288,6 +296,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   draw_spread(p);
   draw_ready(p);
   draw_commands(p, wish);
+  draw_drain(p, wish);
   p->times = (uint8_t)wish->times; /* no seed draws it: the seeds that are kept know none */
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;

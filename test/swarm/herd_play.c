@@ -292,6 +292,7 @@ static int stop_all(hd_world *hw) {
   hw->ending = 1;
   if (hw->twin) hw->twin->ending = 1;
   hd_command_stop(hw);
+  hd_drain_stop(hw);
   for (size_t i = 0; i < HD_WORKERS_MAX; i++)
     if (hd_runs(hw->at[i])) hd_stop(hw->at[i], STOP_MS, UINT64_MAX);
   if (!slp_sim_run(hw->w->sim, hd_now(hw) + 2 * STOP_MS * UINT64_C(1000), all_gone, hw))

@@ -7,6 +7,7 @@
  *   --bytes, --typed, --sloop, --kcl, --vmware-go-kcl, --motorway, --kcl-rb, --kinesis, --changes
  *   --named           rows of the KCL name their stream, as those of a MultiStreamTracker do (bytes, Kinesis)
  *   --commands        an operator gives commands about leases meanwhile
+ *   --drain           an operator drains the application, and lets it go on (schema sloop)
  *   --times           a table's stream finds times (AT_TIMESTAMP)
  *   --push            records are pushed wherever that can be (typed, Kinesis)
  *   --dead-push       and no subscription ever brings one, with retrieval auto
@@ -199,6 +200,7 @@ static void print_wish(uint64_t seed, const hd_wish *w) {
   if (w->push) printf(w->push > 1 ? " --dead-push" : " --push");
   if (w->named) printf(" --named");
   if (w->commands) printf(" --commands");
+  if (w->drain) printf(" --drain");
   if (w->times) printf(" --times");
   if (w->schema >= 0) printf(" --%s", hd_names_of[w->schema].schema);
   if (w->source >= 0) printf(w->source ? " --changes" : " --kinesis");
@@ -343,6 +345,8 @@ static int read_args(request *q, int argc, char **argv) {
       q->wish.named = 1;
     else if (strcmp(a, "--commands") == 0)
       q->wish.commands = 1;
+    else if (strcmp(a, "--drain") == 0)
+      q->wish.drain = 1;
     else if (strcmp(a, "--times") == 0)
       q->wish.times = 1;
     else if (strcmp(a, "--typed") == 0)
