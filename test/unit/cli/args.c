@@ -300,6 +300,25 @@ TEST(leases_for_metrics) {
   CHECK(strstr(why, "at most 64 pairs of application and stream"));
 }
 
+TEST(drains_and_pauses) {
+  CHECK_PARSES("--drain", "-Ga", "one", "two");
+  CHECK_INT(args.mode, SLP_MODE_DRAIN);
+  CHECK_PARSES("--undrain", "-Ga", "--store", "sqlite:f", "--timeout", "9", "one");
+  CHECK_INT(args.mode, SLP_MODE_UNDRAIN);
+  CHECK_PARSES("--pause", "3", "-Ga", "one");
+  CHECK_INT(args.mode, SLP_MODE_PAUSE);
+  CHECK_STR(args.lease_name, "3");
+  CHECK_PARSES("--resume=3", "-Ga", "one");
+  CHECK_INT(args.mode, SLP_MODE_RESUME);
+  CHECK_REFUSED("--drain needs -G APP", "--drain", "one");
+  CHECK_REFUSED("--undrain can't be combined with --drain", "--drain", "--undrain", "-Ga", "one");
+  CHECK_REFUSED("one stream at a time", "--pause", "3", "-Ga", "one", "two");
+  CHECK_REFUSED("--pause: \"\" is not a shard", "--pause=", "-Ga", "one");
+  CHECK_REFUSED("--force can't be combined with --drain", "--drain", "--force", "-Ga", "one");
+  CHECK_REFUSED("leases in the memory of another process", "--drain", "-Ga", "--store", "memory", "one");
+  CHECK_REFUSED("which stream?", "--drain", "-Ga");
+}
+
 TEST(how_far_behind_is_too_far) {
   CHECK_PARSES("--leases", "-G", "a", "--lag-over", "2h30m", "--no-read", "one");
   CHECK(args.no_read && args.lag_over_ms == 9000000);

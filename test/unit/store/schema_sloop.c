@@ -131,6 +131,71 @@ TEST(one_leads_at_a_time_and_the_start_is_set_once) {
   end();
 }
 
+/* The version decides: of two operators who have read the same one the second is refused. */
+TEST(a_hold_is_switched_by_its_version) {
+  begin();
+  REFUSED(.kind = SLP_OPERATION_HOLD, .me = S("op.1"), .hold = {.version = 0, .on = 1});
+  DO(.kind = SLP_OPERATION_LEAD, .me = S("w1.a"), .start = {.kind = SLP_POSITION_OLDEST});
+  CHECK(!parsed.u.leadership.hold.version && !parsed.u.leadership.hold.on);
+  DO(.kind = SLP_OPERATION_HOLD, .me = S("op.1"), .wall_ms = 7, .hold = {.version = 0, .on = 1});
+  CHECK(parsed.u.leadership.hold.version == 1 && parsed.u.leadership.hold.on &&
+        slp_str_is(parsed.u.leadership.hold_by, "op.1") && parsed.u.leadership.hold_ms == 7);
+  REFUSED(.kind = SLP_OPERATION_HOLD, .me = S("op.2"), .hold = {.version = 0, .on = 0});
+  DO(.kind = SLP_OPERATION_LEAD, .me = S("w2.a"), .owner = S("w1.a"), .epoch = 1,
+     .start = {.kind = SLP_POSITION_OLDEST});
+  CHECK(parsed.u.leadership.hold.version == 1 && parsed.u.leadership.hold.on); /* another leads, it stays */
+  DO(.kind = SLP_OPERATION_HOLD, .me = S("op.2"), .wall_ms = 9, .hold = {.version = 1, .on = 0});
+  CHECK(parsed.u.leadership.hold.version == 2 && !parsed.u.leadership.hold.on &&
+        !parsed.u.leadership.hold_by.n);
+  end();
+}
+
+TEST(an_assignment_tells_the_hold) {
+  begin();
+  DO(.kind = SLP_OPERATION_ASSIGN, .me = S("w1.a"), .id = S("w2"), .version = 1, .set = S("x"));
+  CHECK(!parsed.u.assignment.hold.version && !parsed.u.assignment.hold.on);
+  DO(.kind = SLP_OPERATION_ASSIGN, .me = S("w1.a"), .id = S("w2"), .version = 2, .set = S("x"),
+     .hold = {.version = 1, .on = 1});
+  CHECK(parsed.u.assignment.hold.version == 1 && parsed.u.assignment.hold.on);
+  DO(.kind = SLP_OPERATION_ASSIGN, .me = S("w1.a"), .id = S("w2"), .version = 3, .set = S("x"),
+     .hold = {.version = 2, .on = 0});
+  CHECK(parsed.u.assignment.hold.version == 2 && !parsed.u.assignment.hold.on);
+  end();
+}
+
+/* What an incarnation obeyed says nothing of the next one under that id. */
+TEST(a_worker_tells_which_hold_it_obeys) {
+  begin();
+  DO(.kind = SLP_OPERATION_REGISTER, .id = S("w1"), .incarnation = S("b1"));
+  CHECK_INT(parsed.u.worker.hold_version, 0);
+  DO(.kind = SLP_OPERATION_HEARTBEAT, .id = S("w1"), .incarnation = S("b1"), .counter = 2,
+     .hold = {.version = 3, .on = 1});
+  CHECK_INT(parsed.u.worker.hold_version, 3);
+  DO(.kind = SLP_OPERATION_HEARTBEAT, .id = S("w1"), .incarnation = S("b1"), .counter = 3);
+  CHECK_INT(parsed.u.worker.hold_version, 3);
+  DO(.kind = SLP_OPERATION_EVICT, .me = S("op"), .id = S("w1"), .incarnation = S("b1"), .counter = 3);
+  DO(.kind = SLP_OPERATION_REGISTER, .id = S("w1"), .incarnation = S("b2"), .over_tombstone = 1,
+     .incarnation_before = S("b1"));
+  CHECK_INT(parsed.u.worker.hold_version, 0);
+  end();
+}
+
+TEST(a_shard_is_paused_whoever_owns_it) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s1"), .position = {.kind = SLP_POSITION_OLDEST});
+  DO(.kind = SLP_OPERATION_TAKE, .me = S("w1.a"), .shard = S("s1"));
+  REFUSED(.kind = SLP_OPERATION_PAUSE, .me = S("op.1"), .shard = S("s1"), .hold = {.on = 1});
+  DO(.kind = SLP_OPERATION_PAUSE, .me = S("op.1"), .shard = S("s1"), .owner = S("w1.a"), .epoch = 1,
+     .hold = {.on = 1});
+  CHECK(parsed.u.lease.paused && parsed.u.lease.parked && slp_str_is(parsed.u.lease.owner, "w1.a"));
+  DO(.kind = SLP_OPERATION_RELEASE, .me = S("w1.a"), .shard = S("s1"), .epoch = 1,
+     .position = {.kind = SLP_POSITION_OLDEST});
+  CHECK(parsed.u.lease.paused && !parsed.u.lease.owner.n);
+  DO(.kind = SLP_OPERATION_PAUSE, .me = S("op.1"), .shard = S("s1"), .epoch = 1);
+  CHECK(!parsed.u.lease.paused && !parsed.u.lease.parked);
+  end();
+}
+
 TEST(plans_only_grow_newer_and_wills_are_merged) {
   begin();
   slp_str one[] = {S("shardId-000000000001")}, two[] = {S("shardId-000000000002"), S("shardId-000000000001")};
