@@ -48,8 +48,8 @@ static int is_to_be_written(const slp_admin *a, const slp_lease_row *l) {
   return a->o.hold_on ? !l->paused : l->parked;
 }
 
-/* Returns 1 if the leader must still be notified. Its row is looked for behind the write of the mark: a worker
- * that begins to lead later reads the mark. */
+/* Returns 1 if the leader must still be notified. Its row is looked for behind the write of the mark: a
+ * worker that begins to lead later reads the mark. */
 static int is_to_notify(const slp_admin *a) {
   return !a->pause->notified && slp_admin_leader(a) && a->pause->rounds < ROUNDS_MAX;
 }

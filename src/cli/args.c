@@ -484,6 +484,10 @@ static int check_streams(const slp_args *a, char why[200]) {
   else if (a->feed && a->synthetic.bytes)
     snprintf(why, 200,
              "--feed can't be combined with -X sandbox.synthetic_bytes, which makes records itself");
+  else if (a->stream && a->mode == SLP_MODE_APPS)
+    snprintf(why, 200, "--apps lists all applications of a store: leave out \"%.60s\"", a->stream);
+  else if (a->mode == SLP_MODE_APPS && a->opts.store && strcmp(a->opts.store, "memory") == 0)
+    snprintf(why, 200, "--apps: leases in the memory of another process can't be read");
   else if (a->stream && a->mode == SLP_MODE_DEMO)
     snprintf(why, 200, "--demo makes its own stream; leave out \"%.60s\"", a->stream);
   else if (a->streams_n > 1 && (a->mode == SLP_MODE_BENCH || a->mode == SLP_MODE_SERVE))
@@ -540,8 +544,9 @@ static void settle(slp_args *a) {
   a->opts.stream = a->stream;
   /* this mode does not use an application, so `app` can only come from the file */
   if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL;
-  if (!a->opts.app) a->opts.store = a->opts.schema = a->opts.worker = NULL;
-  if (!a->opts.app && a->mode != SLP_MODE_MIGRATE) a->opts.store_endpoint = NULL;
+  if (!a->opts.app && a->mode != SLP_MODE_APPS) a->opts.store = NULL;
+  if (!a->opts.app) a->opts.schema = a->opts.worker = NULL;
+  if (!a->opts.app && !(a->mode & (SLP_MODE_MIGRATE | SLP_MODE_APPS))) a->opts.store_endpoint = NULL;
   if (!a->opts.push_consumer && !a->opts.app && !a->multilang) a->opts.push_consumer = "stream-tail";
   if (a->start_given) {
     a->opts.start.kind = a->start.kind;

@@ -61,6 +61,7 @@ typedef struct slp_args {
   /* Where the name of a stream is noted that the service does not have: one of `streams`. NULL: nowhere.
    * main.c sets it, and then tells the user which streams there are. */
   const char **ret_missing;
+  const char **ret_missing_app; /* the same for the name of an application */
   uint8_t start_given, until_given, until_tip, json, quiet, fail_on_loss, order_wait_given;
   uint8_t unique, show_offset, show_null, unbuffered, keep_going;
   uint8_t timestamps, utc;

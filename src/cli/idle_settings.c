@@ -11,8 +11,8 @@
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH | SLP_MODE_DEMO | SLP_MODE_MULTILANG)
 /* The modes that do work. The other modes, such as -h, only print a text, so in them no setting is reported
  * as having no effect. */
-#define RUNS                                                                                 \
-  (READS | LEASES | SLP_MODE_LIST | SLP_MODE_SERVE | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | \
+#define RUNS                                                                                                 \
+  (READS | LEASES | SLP_MODE_LIST | SLP_MODE_APPS | SLP_MODE_SERVE | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | \
    SLP_MODE_DEREGISTER | SLP_MODE_CHECK | SLP_MODE_PRODUCE)
 #define LEASES                                                                               \
   (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH | \

@@ -212,6 +212,8 @@ static void on_drain(sloop_admin_t *admin, int status, const sloop_drain_t *d, c
   (void)admin;
   if (k->consumer.stopping) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
+  if (status == SLOOP_ELEASE && !d && k->app.args->ret_missing_app)
+    *k->app.args->ret_missing_app = k->app.args->opts.app;
   if (d && status) say_waits_for(&text, k->app.args->streams[k->at], d);
   if (d && !status) say_drain(&text, k->app.args->streams[k->at], d);
   write_text(k, &text);
@@ -310,6 +312,16 @@ static void find_and_ask(command *k, const sloop_leases_t *leases) {
   failed(k, ask(k, name), NULL);
 }
 
+/* Returns 1 if the table has nothing of this application, and reports that. */
+static int is_unknown(command *k, const sloop_leases_t *l) {
+  const slp_args *a = k->app.args;
+  char line[SLP_LEASE_NOBODY];
+  if (!slp_lease_is_nobody(l, a->opts.app, a->streams[k->at], line)) return 0;
+  if (a->ret_missing_app) *a->ret_missing_app = a->opts.app;
+  slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
+  return 1;
+}
+
 static void on_leases(sloop_admin_t *admin, int status, const sloop_leases_t *leases,
                       const sloop_error_t *error, void *arg) {
   command *k = arg;
@@ -319,7 +331,11 @@ static void on_leases(sloop_admin_t *admin, int status, const sloop_leases_t *le
     tell_cut_off(k, &nothing);
     return;
   }
-  if (k->consumer.stopping || failed(k, status, error)) return;
+  if (k->consumer.stopping) return;
+  /* the table is missing: the user may have mistyped the application's name */
+  if (status == SLOOP_ELEASE && k->app.args->ret_missing_app)
+    *k->app.args->ret_missing_app = k->app.args->opts.app;
+  if (failed(k, status, error) || is_unknown(k, leases)) return;
   if (k->app.args->mode != SLP_MODE_LEASES) {
     find_and_ask(k, leases);
     return;

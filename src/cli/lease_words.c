@@ -132,6 +132,13 @@ const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
   return w->leads ? "leads" : "works";
 }
 
+int slp_lease_is_nobody(const sloop_leases_t *l, const char *app, const char *stream,
+                        char line[SLP_LEASE_NOBODY]) {
+  if (l->leases_n || l->workers_n || l->bad_rows_n || (l->passed_over && *l->passed_over)) return 0;
+  snprintf(line, SLP_LEASE_NOBODY, "there is no application %.100s that reads %.100s", app, stream);
+  return 1;
+}
+
 /* Returns 1 if the position where reading will begin is not known, because the row does not state it and this
  * command was given no -o. Without -o the position is "latest", so any other position comes from -o. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l) {

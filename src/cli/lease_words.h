@@ -59,6 +59,10 @@ const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
  * there is no worker. */
 #define SLP_WORKER_ID 80
 void slp_worker_id(const char *instance, char out[SLP_WORKER_ID]);
+/* Returns 1, and a sentence for people, if the table has no row of this application and stream. */
+#define SLP_LEASE_NOBODY 300
+int slp_lease_is_nobody(const sloop_leases_t *l, const char *app, const char *stream,
+                        char line[SLP_LEASE_NOBODY]);
 /* Returns the row of the worker with this instance; NULL: it has no row. */
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance);
 

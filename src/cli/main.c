@@ -13,6 +13,7 @@
 #include "cli/knobs.h"
 #include "cli/lease_command.h"
 #include "cli/lease_exporter.h"
+#include "cli/list_apps.h"
 #include "cli/list_shards.h"
 #include "cli/list_streams.h"
 #include "cli/matched_streams.h"
@@ -47,6 +48,7 @@ static int run(slp_mem *mem, slp_args *args, const slp_ml_settings *settings) {
     case SLP_MODE_LIST:
       if (!args->stream) return slp_list_streams_run(mem, args);
       return slp_list_run(mem, args);
+    case SLP_MODE_APPS: return slp_list_apps_run(mem, args);
     case SLP_MODE_CONSUMERS:
     case SLP_MODE_DEREGISTER: return slp_list_run(mem, args);
     case SLP_MODE_SERVE: return slp_serve_run(mem, args);
@@ -129,7 +131,7 @@ int main(int argc, char **argv) {
     slp_mem_drop(mem);
     return code;
   }
-  const char *missing = NULL;
+  const char *missing = NULL, *missing_app = NULL;
   int code = SLP_EXIT_USAGE;
   if (slp_args_parse(&args, mem, argc, (const char *const *)argv, &around, why) != 0)
     slp_say("%s", why);
@@ -140,8 +142,10 @@ int main(int argc, char **argv) {
     /* --watch uses the whole screen, so it can't ask the user for MFA codes */
     if (args.mode != SLP_MODE_WATCH) slp_codes_allow();
     args.ret_missing = &missing;
+    args.ret_missing_app = &missing_app;
     code = run(mem, &args, args.multilang ? &settings : NULL);
     if (missing && !args.quiet) slp_streams_suggest(mem, &args, missing);
+    if (missing_app && !args.quiet) slp_apps_suggest(mem, &args, missing_app);
   }
   slp_ml_settings_free(&settings, mem);
   slp_args_free(&args);

@@ -13,8 +13,9 @@
   (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH | HOLDS)
 #define REGISTRY (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)
 /* the modes that call a service */
-#define TALKS \
-  (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE | REGISTRY | SLP_MODE_MULTILANG | SLP_MODE_PRODUCE)
+#define TALKS                                                                                          \
+  (READS | SLP_MODE_LIST | SLP_MODE_APPS | LEASES | SLP_MODE_MIGRATE | REGISTRY | SLP_MODE_MULTILANG | \
+   SLP_MODE_PRODUCE)
 #define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP | SLP_MODE_CHECK)
 
 const char slp_log_contexts[] = "budget, credentials, fetch, lease, list, metrics, order, shard";
@@ -64,13 +65,17 @@ const slp_option slp_options[] = {
      "share the shards with all other workers of the application APP: the same command, started as often as "
      "you like, on any number of machines. One worker reads each shard, from where the last one left off; -o "
      "is only where a new application starts. What was written to standard output counts as read"},
-    {O_STORE, 0, "store", SLP_NEEDS_VALUE, "STORE", SLP_MODE_TAIL | SLP_MODE_IAM | LEASES, NULL,
+    {O_STORE, 0, "store", SLP_NEEDS_VALUE, "STORE", SLP_MODE_TAIL | SLP_MODE_IAM | SLP_MODE_APPS | LEASES,
+     NULL,
      "where the leases are\n"
      "  dynamodb:TABLE  a table, created if missing\n"
      "  dynamodb        the table sloop, the default\n"
      "  sqlite:FILE     for the processes of one machine\n"
      "  memory          nowhere: for one process alone"},
-    {O_LEASES, 0, "leases", SLP_NO_VALUE, NULL, ALL, "Watching who reads a stream",
+    {O_APPS, 0, "apps", SLP_NO_VALUE, NULL, ALL, "Watching who reads a stream",
+     "list the applications whose leases are in the tables of the account, or in --store: schema, stream, "
+     "workers, shards that are not read to their end, and the lag that living workers tell"},
+    {O_LEASES, 0, "leases", SLP_NO_VALUE, NULL, ALL, NULL,
      "show the leases of -G APP: each shard's owner, position, its age and the lag; then the workers. The "
      "lag of a shard that no live worker reports is read at its checkpoint"},
     {O_NO_READ, 0, "no-read", SLP_NO_VALUE, NULL, SLP_MODE_LEASES, NULL,
@@ -150,8 +155,9 @@ const slp_option slp_options[] = {
      "  %l ms behind the tip       %% percent sign\n"
      "  \\n \\r \\t \\0 \\\\ \\xXX     one byte"},
     {O_JSON, 'J', "json", SLP_NO_VALUE, NULL,
-     READS | SLP_MODE_LIST | SLP_MODE_LEASES | SLP_MODE_CONSUMERS | SLP_MODE_IAM | SLP_MODE_PRODUCE, NULL,
-     "one JSON object a line; with -P the lines that are read"},
+     READS | SLP_MODE_LIST | SLP_MODE_APPS | SLP_MODE_LEASES | SLP_MODE_CONSUMERS | SLP_MODE_IAM |
+         SLP_MODE_PRODUCE,
+     NULL, "one JSON object a line; with -P the lines that are read"},
     {O_DELIMITER, 'D', "delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL | SLP_MODE_PRODUCE, NULL,
      "print this after each record instead of a newline; \\n \\r \\t \\0 \\\\ \\xXX are bytes. With -P it is "
      "read"},
@@ -328,6 +334,7 @@ const char *slp_mode_shown(slp_mode mode) {
     case SLP_MODE_RELEASE: return "--release";
     case SLP_MODE_RESET: return "--reset";
     case SLP_MODE_DRAIN: return "--drain";
+    case SLP_MODE_APPS: return "--apps";
     case SLP_MODE_UNDRAIN: return "--undrain";
     case SLP_MODE_PAUSE: return "--pause";
     case SLP_MODE_RESUME: return "--resume";

@@ -33,7 +33,8 @@ typedef enum {
   SLP_MODE_DRAIN = 16777216,     /* --drain: has the workers of an application stop reading */
   SLP_MODE_UNDRAIN = 33554432,   /* --undrain: lets them read again */
   SLP_MODE_PAUSE = 67108864,     /* --pause: has nobody read one shard */
-  SLP_MODE_RESUME = 134217728    /* --resume: lets it be read again */
+  SLP_MODE_RESUME = 134217728,   /* --resume: lets it be read again */
+  SLP_MODE_APPS = 268435456      /* --apps: lists the applications of a store */
 } slp_mode;
 
 typedef enum {
@@ -52,6 +53,7 @@ typedef enum {
   O_CONSUME,
   O_APP,
   O_STORE,
+  O_APPS,
   O_LEASES,
   O_NO_READ,
   O_LAG_OVER,

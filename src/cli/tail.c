@@ -293,7 +293,7 @@ static int is_last_over(const tail *t) { return t->app.args->last_ends && slp_la
 
 /* For -n and -o -N. Returns 1 if the record is to be printed, 0 if it is older than the last N records. */
 static int is_among_last(tail *t, const reading *rd, const sloop_record_t *r) {
-  if (!t->app.args->last || t->places.start[number_of(t, rd)]) return 1;
+  if (rd->late || !t->app.args->last || t->places.start[number_of(t, rd)]) return 1;
   return slp_last_records_has(&t->last, r);
 }
 

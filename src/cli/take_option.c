@@ -327,6 +327,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
       a->opts.app = value;
       return *value ? 0 : slp_option_wrong(o, value, "the name of an application", why);
     case O_STORE: a->opts.store = value; return *value ? 0 : slp_option_wrong(o, value, "a store", why);
+    case O_APPS: return set_mode(a, SLP_MODE_APPS, why);
     case O_LEASES: return set_mode(a, SLP_MODE_LEASES, why);
     case O_NO_READ: a->no_read = 1; return 0;
     case O_LAG_OVER:

@@ -11,6 +11,7 @@
 #include "cli/consumer_run.h"
 #include "cli/exit.h"
 #include "cli/lease_explain.h"
+#include "cli/lease_words.h"
 #include "cli/people_lines.h"
 #include "cli/registered_text.h"
 #include "cli/watch_copy.h"
@@ -179,6 +180,16 @@ static int show_trouble(watch *w, const char *why) {
   return 0;
 }
 
+/* Returns 1 if the first look shows nothing of the application, and reports that. */
+static int is_unknown(watch *w, const sloop_leases_t *leases) {
+  const slp_args *a = w->app.args;
+  char line[SLP_LEASE_NOBODY];
+  if (!slp_lease_is_nobody(leases, a->opts.app, a->stream, line)) return 0;
+  if (a->ret_missing_app) *a->ret_missing_app = a->opts.app;
+  slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
+  return 1;
+}
+
 static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases, const sloop_error_t *error,
                       void *arg) {
   watch *w = arg;
@@ -187,6 +198,7 @@ static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases
   w->polling = 0;
   if (w->consumer.stopping || w->consumer.failed) return;
   if (status != 0) slp_cli_consumer_error_line(&w->consumer, status, error, line, sizeof line);
+  if (status == 0 && w->polls == 0 && is_unknown(w, leases)) return;
   if (status != 0 && w->polls == 0) {
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
     return;

@@ -48,6 +48,11 @@ typedef struct slp_layout {
   /* The layout has several tables, each named TABLE + a suffix; after the last suffix comes NULL. If there is
    * no suffix: one table, named TABLE. */
   const char *ends[4];
+  /* What shows an application in the rows of its leases, without a schema (api/app_rows.h). mark: an
+   * attribute that each lease has; NULL: rows have none of their own. owner: the attribute that names the
+   * owner, and nobody: what it says when there is none, besides being absent. position: the attribute that
+   * says `ended` when the shard was read to its end; NULL: rows say it otherwise. */
+  const char *mark, *owner, *nobody, *position, *ended;
   /* creates the schema of this layout; NULL: no memory */
   struct slp_schema *(*open)(const slp_layout_at *at);
 } slp_layout;

@@ -560,8 +560,27 @@ static int begins(slp_str s, slp_str with) {
   return s.n >= with.n && (!with.n || memcmp(s.p, with.p, with.n) == 0);
 }
 
+/* Adds a row for each table of the file: its name, and the names of its keys. */
+static void list_tables(slp_sqlite_ask *a) {
+  static const char *const names[] = {"name", "hash_name", "range_name"};
+  sqlite3_stmt *st = prepare(a, "SELECT name, hash_name, range_name FROM tables ORDER BY name");
+  while (st && step(a, st) > 0) {
+    slp_attr *attrs = slp_store_rows_get(&a->out, SLP_COUNT(names) * sizeof *attrs);
+    int r = attrs ? 0 : SLP_ENOMEM;
+    for (size_t i = 0; !r && i < SLP_COUNT(names); i++) {
+      attrs[i].name = slp_str_of(names[i]);
+      attrs[i].val = (slp_val){.kind = SLP_VAL_S, .s = slp_store_rows_text(&a->out, text_at(st, (int)i))};
+      if (!attrs[i].val.s.p) r = SLP_ENOMEM;
+    }
+    if (!r) r = slp_store_rows_add(&a->out, attrs, SLP_COUNT(names));
+    if (r) slp_table_no_memory(&a->fail);
+    if (r) break;
+  }
+  sqlite3_finalize(st);
+}
+
 static void do_list(slp_sqlite_ask *a) {
-  int whole = !a->file->table->range_name;
+  int whole = !a->file->table->range_name || !a->hash.p;
   sqlite3_stmt *st =
       prepare(a, whole ? "SELECT attrs, range, hash FROM rows WHERE tbl=?1 ORDER BY hash"
                        : "SELECT attrs, range, hash FROM rows WHERE tbl=?1 AND hash=?2 AND range>=?3"
@@ -660,6 +679,10 @@ static void do_kind(slp_sqlite_ask *a) {
   if (open_file(a, a->kind == SLP_SQLITE_PREPARE && a->create)) return;
   if (a->kind == SLP_SQLITE_PREPARE) {
     do_prepare(a);
+    return;
+  }
+  if (a->kind == SLP_SQLITE_LIST && !*a->file->table->name) {
+    list_tables(a);
     return;
   }
   int there = find_table(a);

@@ -32,7 +32,8 @@ typedef struct slp_sqlite_ask {
   uint8_t create;    /* PREPARE, 1: a missing file or table is created */
   const slp_row_key *keys;
   size_t keys_n;
-  slp_str hash, prefix; /* LIST: the hash key of the rows, and the prefix of their range keys */
+  /* LIST: the hash key of the rows, and the prefix of their range keys. hash absent: all rows of the table */
+  slp_str hash, prefix;
   slp_store_bound bound;
   slp_store_write write; /* WRITE: its key, kind, condition and changes; out: the outcome */
   /* Set by the event loop while a thread runs the request: the request was cancelled or has failed, so it

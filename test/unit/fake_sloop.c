@@ -34,6 +34,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "api/find_apps.h"
 #include "api/find_streams.h"
 #include "api/identity.h"
 #include "sloop_admin.h"
@@ -776,3 +777,10 @@ int slp_find_new(slp_find **ret, sloop_t *s, const slp_find_calls *calls, void *
 }
 
 void slp_find_free(slp_find *f) { (void)f; }
+
+/* tried with the real one: cli_apps.py */
+int slp_apps_new(slp_apps **ret, sloop_t *s, const char *store, const slp_apps_calls *calls, void *arg) {
+  (void)ret, (void)s, (void)store, (void)calls, (void)arg;
+  return SLP_ENOMEM;
+}
+void slp_apps_free(slp_apps *f) { (void)f; }

@@ -1,0 +1,30 @@
+/* app_rows.h - finds the applications in the rows of a lease table, of any layout. Pure. */
+#ifndef SLP_API_APP_ROWS_H
+#define SLP_API_APP_ROWS_H
+
+#include "base/mem.h"
+
+#include <stdint.h>
+
+/* Only declared here, so that the command can include this file without seeing the store. */
+struct slp_store_rows;
+
+typedef struct slp_found_app {
+  /* schema: if the rows do not show which of several layouts they have, all of them, joined with "or".
+   * stream: "" if the rows do not name it. table: the table that the rows are in. */
+  const char *app, *schema, *stream, *table;
+  int64_t workers;   /* workers that live by their rows; -1: rows do not say which workers live */
+  int64_t owners;    /* how many workers the leases name */
+  int64_t leases;    /* shards that were not read to their end, as far as the rows show */
+  int64_t behind_ms; /* how far the worst living worker is behind the tip; -1: not known */
+  uint8_t drained;   /* 1: an operator holds the application */
+  const char *why;   /* why the rows could not be read; then nothing else is known but `table` and `schema` */
+} slp_found_app;
+
+/* Calls `tell` for each application in the rows of a table with these keys. range "": the table has no range
+ * key. wall_ms: the present time. Returns 0 or SLP_ENOMEM. */
+int slp_app_rows_tell(slp_mem *mem, const char *table, const char *hash, const char *range,
+                      const struct slp_store_rows *rows, int64_t wall_ms,
+                      void (*tell)(void *arg, const slp_found_app *app), void *arg);
+
+#endif
