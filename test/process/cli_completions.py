@@ -306,12 +306,12 @@ def a_network_that_is_not_there_is_not_in_the_way():
                 env = home.env({**keys, "AWS_ENDPOINT_URL": url})
                 first = run(BIN, "--propose-names", kind, *words, env=env)
                 equal((first.code, first.out, first.err), (0, b"", ""), kind, url)
-                check(least <= first.seconds < 1.5, first.seconds, kind, url)
+                check(least <= first.seconds < 3, first.seconds, kind, url)  # a second, and a machine that is busy
                 # That nothing came is remembered: the next tabulator need not wait.
                 connections = len(server.connections)
                 again = run(BIN, "--propose-names", kind, *words, env=env)
                 equal((again.code, again.out), (0, b""))
-                check(again.seconds < 0.5, again.seconds, kind, url)
+                check(again.seconds < 0.8, again.seconds, kind, url)
                 equal(len(server.connections), connections)
                 home.age_cache(11)
                 run(BIN, "--propose-names", kind, *words, env=env)
@@ -319,7 +319,7 @@ def a_network_that_is_not_there_is_not_in_the_way():
     # No keys, no region, no home: nothing, and no word.
     r = run(BIN, "--propose-names", "streams", env={"HOME": "/nonexistent", "AWS_EC2_METADATA_DISABLED": "true"})
     equal((r.code, r.out), (0, b""))
-    check(r.seconds < 1.5, r.seconds)
+    check(r.seconds < 3, r.seconds)
     with Home() as home:
         for shell in ("bash", "zsh"):
             if shell in SHELLS:
@@ -327,7 +327,7 @@ def a_network_that_is_not_there_is_not_in_the_way():
                     begun = time.monotonic()
                     t.type("stream-tail ord\tx")
                     t.wait(lambda _, t=t: t.line() == "stream-tail ordx", "what was typed")
-                    check(time.monotonic() - begun < 3, shell, time.monotonic() - begun)
+                    check(time.monotonic() - begun < 6, shell, time.monotonic() - begun)
                     equal(t.text().strip().count("\n"), 0, t.text().strip())
                 home.age_cache(11)
 
