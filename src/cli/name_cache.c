@@ -47,10 +47,10 @@ static void find_folder(slp_name_cache *c) {
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   int n = 0;
   if (xdg && *xdg == '/')
-    n = snprintf(c->folder, sizeof c->folder, "%s/stream-tail", xdg);
+    n = snprintf(c->above, sizeof c->above, "%s", xdg);
   else if (home && *home == '/')
-    n = snprintf(c->folder, sizeof c->folder, "%s/.cache/stream-tail", home);
-  if (n < 0 || (size_t)n >= sizeof c->folder) c->folder[0] = 0;
+    n = snprintf(c->above, sizeof c->above, "%s/.cache", home);
+  if (n > 0 && (size_t)n < sizeof c->above) snprintf(c->folder, sizeof c->folder, "%s/stream-tail", c->above);
 }
 
 int slp_name_cache_init(slp_name_cache *c, slp_mem *mem, const char *kind, const slp_args *args) {
@@ -91,7 +91,8 @@ int slp_name_cache_read(const slp_name_cache *c, int64_t now_ms, slp_buf *ret) {
 void slp_name_cache_write(const slp_name_cache *c, slp_mem *mem, int64_t until_ms, slp_str names) {
   slp_own_file *file;
   slp_buf text;
-  if (!*c->folder || slp_local_make_folder(c->folder) != 0 || slp_own_file_open(mem, c->path, &file) != 0)
+  if (!*c->folder || slp_local_make_folder(c->above) != 0 || slp_local_make_folder(c->folder) != 0 ||
+      slp_own_file_open(mem, c->path, &file) != 0)
     return;
   slp_buf_init(&text, mem, SLP_NAME_CACHE_BYTES);
   slp_buf_addf(&text, "%s %lld\n", c->key, (long long)until_ms);

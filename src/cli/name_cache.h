@@ -13,8 +13,10 @@
 #define SLP_NAME_CACHE_BYTES 1048576u /* the most bytes of a file */
 
 typedef struct slp_name_cache {
-  char folder[400]; /* "": there is no cache folder */
-  char path[440];
+  /* the user's cache folder, and ours in it. "": there is none. Both are made if they are missing, but not
+   * the user's home folder */
+  char above[400], folder[420];
+  char path[460];
   char key[41]; /* hex digits; names in the file are used only if the file has the same key */
 } slp_name_cache;
 

@@ -75,15 +75,7 @@ int slp_local_read(const char *path, slp_buf *ret) {
   return r;
 }
 
-int slp_local_make_folder(const char *path) {
-  char part[PATH_MAX];
-  if (strlen(path) >= sizeof part) return -ENAMETOOLONG;
-  for (const char *end = strchr(path + 1, '/');; end = strchr(end + 1, '/')) {
-    snprintf(part, sizeof part, "%.*s", end ? (int)(end - path) : (int)strlen(path), path);
-    if (mkdir(part, 0700) && errno != EEXIST) return -errno;
-    if (!end) return 0;
-  }
-}
+int slp_local_make_folder(const char *path) { return mkdir(path, 0700) && errno != EEXIST ? -errno : 0; }
 
 int64_t slp_local_offset_ms(int64_t at_ms) {
   time_t at = (time_t)(at_ms / 1000);

@@ -106,6 +106,15 @@ TEST(a_file_that_makes_no_sense_and_a_folder_that_is_none_are_no_cache) {
   keep("streams", 61000, "one\n");
   CHECK_STR(kept("streams", 1000), "-");
   unsetenv("XDG_CACHE_HOME");
+  char home[60];
+  snprintf(home, sizeof home, "%s/gone", folder); /* a home folder is not made */
+  setenv("HOME", home, 1);
+  keep("streams", 61000, "one\n");
+  CHECK_STR(kept("streams", 1000), "-");
+  CHECK(access(home, F_OK) != 0);
+  setenv("HOME", folder, 1);
+  keep("streams", 61000, "one\n");
+  CHECK_STR(kept("streams", 1000), "one\n");
   unsetenv("HOME");
   keep("streams", 61000, "one\n");
   CHECK_STR(kept("streams", 1000), "-");
