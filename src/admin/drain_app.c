@@ -78,9 +78,21 @@ static void written(slp_admin_slot *slot) {
 
 static int is_switched(const slp_admin *a) { return a->snapshot.leadership.hold.on == a->o.hold_on; }
 
+/* Returns a version that is greater than every one that workers may know, also of a row of leadership that was
+ * deleted since. */
+static uint64_t new_version(const slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
+  uint64_t version = s->leadership.hold.version;
+  for (size_t i = 0; i < s->assignments_n; i++)
+    version = slp_max_u64(version, s->assignments[i].hold.version);
+  for (size_t i = 0; i < s->workers_n; i++) version = slp_max_u64(version, s->workers[i].hold_version);
+  return version + 1;
+}
+
 void slp_drain_write(slp_admin *a) {
   slp_operation hold = {.kind = SLP_OPERATION_HOLD,
                         .me = slp_str_of(a->me),
+                        .version = new_version(a),
                         .hold = {.version = a->snapshot.leadership.hold.version, .on = a->o.hold_on}};
   const slp_worker_row *leader = slp_admin_leader(a);
   slp_operation notify = {.kind = SLP_OPERATION_NOTIFY, .id = leader ? leader->id : (slp_str){NULL, 0}};

@@ -3,6 +3,7 @@
  * leader is gone, the first worker that writes itself into the row of leadership becomes the leader. */
 #include "lease/election.h"
 
+#include "base/mutant.h"
 #include "base/repeat.h"
 #include "base/states.h"
 #include "core/position.h"
@@ -45,7 +46,7 @@
 #define TURN_US 200000
 
 static void leadership_read(slp_read *r);
-static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us);
+static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t sent_us, uint64_t at_us);
 static void leader_read(slp_read *r);
 
 static const slp_set allowed[] = {
@@ -138,7 +139,7 @@ static void run(slp_timer *t) {
     slp_paced_done(&e->paced, slp_fleet_now(f), SEEK_MOST_US);
     uint64_t at_us;
     if (slp_spread_take_leaderless(f, &at_us))
-      know_leadership(f, NULL, at_us);
+      know_leadership(f, NULL, at_us, at_us);
     else
       read_row(f, SLP_OPERATION_LEAD, (slp_str){"", 0}, 1, leadership_read);
   } else if (e->role == SLP_ROLE_FOLLOWS) {
@@ -192,14 +193,14 @@ static void know_hold(slp_fleet *f, const slp_write *op) {
   const slp_leadership_row *lead = op->row.kind == SLP_ROW_LEADERSHIP ? &op->row.u.leadership : NULL;
   static const slp_hold none = {.version = 0};
   if (lead || f->election.made)
-    slp_hold_saw(f, lead ? &lead->hold : &none, lead ? lead->hold_by : (slp_str){NULL, 0});
+    slp_hold_saw(f, lead ? &lead->hold : &none, lead ? lead->hold_by : (slp_str){NULL, 0}, op->sent_us);
 }
 
 static void elected(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   if (f->election.role != SLP_ROLE_SEEKS || !may_lead(f)) return;
   if (another_was_faster(f, op)) {
-    know_leadership(f, &op->row.u.leadership, op->w.rq.done_us);
+    know_leadership(f, &op->row.u.leadership, op->sent_us, op->w.rq.done_us);
     return;
   }
   if (op->end != SLP_OUTCOME_DONE) {
@@ -296,15 +297,16 @@ static void leadership_read(slp_read *r) {
     slp_election_seek(f, 5000000);
     return;
   }
-  know_leadership(f, lead, r->rq->done_us);
+  know_leadership(f, lead, r->rq->sent_us, r->rq->done_us);
 }
 
-/* Acts on the row of leadership that was read at at_us. lead NULL: there was no such row. */
-static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us) {
+/* Acts on the row of leadership that was asked for at sent_us and came at at_us. lead NULL: there was no such
+ * row. */
+static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t sent_us, uint64_t at_us) {
   slp_election *e = &f->election;
   e->read_us = at_us;
   if (lead && lead->start.kind == SLP_POSITION_TIME) e->start = lead->start;
-  if (lead) slp_hold_saw(f, &lead->hold, lead->hold_by);
+  if (lead && !SLP_MUTANT(joins_unheld)) slp_hold_saw(f, &lead->hold, lead->hold_by, sent_us);
   if (lead && slp_str_eq(lead->owner, slp_instance_str(&f->me))) {
     tell_unlisted(f, lead);
     e->epoch = lead->epoch;

@@ -4,6 +4,7 @@
 #include "base/mutant.h"
 #include "base/probe.h"
 #include "base/states.h"
+#include "host/host.h"
 #include "lease/context.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
@@ -47,19 +48,30 @@ static void obey(slp_fleet *f, slp_str by) {
   f->hold.changed(f);
 }
 
-/* Keeps the hold if it is newer than what is known. */
 static void keep(slp_fleet *f, const slp_hold *hold) {
-  if (hold->version > f->hold.known.version) f->hold.known = *hold;
+  f->hold.known = *hold;
+  f->hold.known_us = slp_now_refresh_us(f->h);
 }
 
-void slp_hold_saw(slp_fleet *f, const slp_hold *hold, slp_str by) {
+void slp_hold_saw(slp_fleet *f, const slp_hold *hold, slp_str by, uint64_t sent_us) {
+  slp_fleet_hold *h = &f->hold;
   if (!f->strategy->holds) return;
-  keep(f, hold);
+  if (hold->version < h->known.version && sent_us > h->known_us) SLP_PROBE("hold: its row was deleted");
+  if (hold->version > h->known.version || (hold->version < h->known.version && sent_us > h->known_us))
+    keep(f, hold);
   obey(f, hold->version == f->hold.known.version ? by : (slp_str){NULL, 0});
 }
 
+void slp_hold_outlived(slp_fleet *f, const slp_hold *hold) {
+  slp_hold ended = {.version = hold->version + hold->on, .on = 0};
+  if (hold->version <= f->hold.known.version) return;
+  SLP_PROBE("hold: it has outlived its row");
+  keep(f, &ended);
+  obey(f, (slp_str){NULL, 0});
+}
+
 void slp_hold_heard(slp_fleet *f, const slp_hold *hold) {
-  keep(f, hold);
+  if (hold->version > f->hold.known.version) keep(f, hold);
   if (f->hold.state != SLP_HOLD_UNKNOWN) obey(f, (slp_str){NULL, 0});
 }
 

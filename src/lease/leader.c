@@ -428,6 +428,16 @@ static int is_settling(slp_fleet *f) {
   return 1;
 }
 
+/* Takes the hold from the rows. Assignments come before the row of leadership, in the order of their keys. So
+ * a newer version in one of them was never in the row as it is now. */
+static void know_hold(slp_fleet *f, const slp_snapshot *s) {
+  slp_hold newest = {.version = 0};
+  slp_hold_saw(f, &s->leadership.hold, s->leadership.hold_by, f->leader.round_us);
+  for (size_t i = 0; i < s->assignments_n; i++)
+    if (s->assignments[i].hold.version > newest.version) newest = s->assignments[i].hold;
+  slp_hold_outlived(f, &newest);
+}
+
 static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t again_us;
   if (f->leader.sync) slp_shard_sync_tell_bad(f, s);
@@ -437,7 +447,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
     return;
   }
   slp_election_set_start(f, &s->leadership.start);
-  slp_hold_saw(f, &s->leadership.hold, s->leadership.hold_by);
+  know_hold(f, s);
   slp_shut_saw(f, s);
   take_own_assignment(f, s);
   look_at_what_was_set_back(f, s);
@@ -534,6 +544,7 @@ static void begin_round(slp_fleet *f) {
   d->whole = (ready && now >= d->whole_us) || d->lost_one;
   if (d->whole) d->whole_us = slp_after_us(now, WHOLE_EVERY_US);
   d->lost_one = 0;
+  d->round_us = slp_now_refresh_us(f->h);
   slp_read_chosen(&d->read, 1, choose_keys, table_read);
 }
 

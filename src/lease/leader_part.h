@@ -24,6 +24,7 @@ typedef struct slp_leader {
   uint8_t sync;       /* 1: the round under way compares the stream with the table (shard sync) */
   uint8_t whole;      /* 1: the round under way reads every partition key that may have leases */
   slp_early early;    /* changed by early_move() alone */
+  uint64_t round_us;  /* when the present round began to read */
   uint64_t since_us;  /* when this worker began to lead */
   /* when the last counting round was, which counts leases that are stuck (assign.c); 0: there was none */
   uint64_t reviewed_us;

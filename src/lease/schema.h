@@ -249,7 +249,7 @@ typedef struct slp_operation {
   uint64_t version;
   uint64_t leases; /* ASSIGN: number of leases of the whole fleet */
   /* ASSIGN, HEARTBEAT: the hold that this worker knows. HOLD: the version that was read, and what the hold
-   * becomes. PAUSE: hold.on, 1: the lease is marked; 0: the mark is removed. */
+   * becomes; `version` is the new version. PAUSE: hold.on, 1: the lease is marked; 0: the mark is removed. */
   slp_hold hold;
   slp_str set; /* ASSIGN: the coded set of shards */
   /* ASSIGN: the proposals that `set` now has, so that they are removed. PROPOSE: the proposed shards. END:

@@ -466,7 +466,7 @@ static void hold(slp_row_request *d, const slp_operation *i) {
     is_n(d, "hv", i->hold.version);
   else
     absent(d, "hv");
-  set_n(d, "hv", i->hold.version + 1);
+  set_n(d, "hv", i->version);
   if (i->wall_ms > 0) set_n(d, "hold_ts", (uint64_t)i->wall_ms);
   if (i->hold.on)
     set_s(d, "hold", i->me);

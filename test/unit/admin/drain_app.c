@@ -19,10 +19,13 @@ static void done(void) {
   end();
 }
 
+static void a_obeys(void) { PUT("w/a", OBEYS); }
+
 TEST(a_drain_writes_the_switch_and_notifies_the_leader) {
   begin("s1");
-  worker("a", OBEYS);
+  worker("a", NULL);
   PUT("w/a", "held#0");
+  harmed.before_write = a_obeys;
   PUT("l/s1", "epoch#5", "pos=0:oldest");
   led("epoch#3");
   const sloop_drain_t *d = drain(1, 60000, 0);
@@ -76,7 +79,8 @@ TEST(a_drain_evicts_the_silent) {
   PUT("w/a", "held#0");
   worker("b", NULL);
   beats("w/a", 1000000);
-  led("epoch#3");
+  led("hv#1");
+  PUT("lead", "hold=operator.x");
   const sloop_drain_t *d = drain(1, 60000, 0);
   CHECK(took_us >= 10000000 && took_us < 14000000);
   CHECK(strncmp(get("w/b", "gone"), "operator.", 9) == 0);
@@ -97,6 +101,17 @@ TEST(the_end_of_a_drain_waits_for_nobody) {
   CHECK_STR(get("lead", "hv"), "8");
   CHECK_STR(get("w/a", "pv"), "1");
   CHECK_STR(get("w/b", "pv"), "");
+  done();
+}
+
+/* An operator has deleted the row of leadership since: what workers know must not be newer than a new hold. */
+TEST(a_version_is_newer_than_all_that_workers_may_know) {
+  begin("s1");
+  worker("a", "obeys=" INCARNATION ":7");
+  PUT("a/b", "v#9", "hv#4");
+  led("epoch#3");
+  drain(1, 1000, SLOOP_ELEASE);
+  CHECK_STR(get("lead", "hv"), "8");
   done();
 }
 

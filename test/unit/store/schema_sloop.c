@@ -134,17 +134,19 @@ TEST(one_leads_at_a_time_and_the_start_is_set_once) {
 /* The version decides: of two operators who have read the same one the second is refused. */
 TEST(a_hold_is_switched_by_its_version) {
   begin();
-  REFUSED(.kind = SLP_OPERATION_HOLD, .me = S("op.1"), .hold = {.version = 0, .on = 1});
+  REFUSED(.kind = SLP_OPERATION_HOLD, .me = S("op.1"), .version = 1, .hold = {.version = 0, .on = 1});
   DO(.kind = SLP_OPERATION_LEAD, .me = S("w1.a"), .start = {.kind = SLP_POSITION_OLDEST});
   CHECK(!parsed.u.leadership.hold.version && !parsed.u.leadership.hold.on);
-  DO(.kind = SLP_OPERATION_HOLD, .me = S("op.1"), .wall_ms = 7, .hold = {.version = 0, .on = 1});
+  DO(.kind = SLP_OPERATION_HOLD, .me = S("op.1"), .version = 1, .wall_ms = 7,
+     .hold = {.version = 0, .on = 1});
   CHECK(parsed.u.leadership.hold.version == 1 && parsed.u.leadership.hold.on &&
         slp_str_is(parsed.u.leadership.hold_by, "op.1") && parsed.u.leadership.hold_ms == 7);
-  REFUSED(.kind = SLP_OPERATION_HOLD, .me = S("op.2"), .hold = {.version = 0, .on = 0});
+  REFUSED(.kind = SLP_OPERATION_HOLD, .me = S("op.2"), .version = 2, .hold = {.version = 0, .on = 0});
   DO(.kind = SLP_OPERATION_LEAD, .me = S("w2.a"), .owner = S("w1.a"), .epoch = 1,
      .start = {.kind = SLP_POSITION_OLDEST});
   CHECK(parsed.u.leadership.hold.version == 1 && parsed.u.leadership.hold.on); /* another leads, it stays */
-  DO(.kind = SLP_OPERATION_HOLD, .me = S("op.2"), .wall_ms = 9, .hold = {.version = 1, .on = 0});
+  DO(.kind = SLP_OPERATION_HOLD, .me = S("op.2"), .version = 2, .wall_ms = 9,
+     .hold = {.version = 1, .on = 0});
   CHECK(parsed.u.leadership.hold.version == 2 && !parsed.u.leadership.hold.on &&
         !parsed.u.leadership.hold_by.n);
   end();
