@@ -78,8 +78,8 @@ static void written(slp_admin_slot *slot) {
 
 static int is_switched(const slp_admin *a) { return a->snapshot.leadership.hold.on == a->o.hold_on; }
 
-/* Returns a version that is greater than every one that workers may know, also of a row of leadership that was
- * deleted since. */
+/* Returns a version that is greater than every one that workers may know, also of a row of leadership that
+ * was deleted since. */
 static uint64_t new_version(const slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   uint64_t version = s->leadership.hold.version;

@@ -34,12 +34,12 @@ int slp_hold_is(const slp_fleet *f, slp_hold_state state);
 /* Returns the hold for a write: version 0 if no hold was ever switched on. */
 slp_hold slp_hold_known(const slp_fleet *f);
 /* To be called with the hold in the row of leadership. The row must have been read, or written, after this
- * worker registered. by: the operator in that row. sent_us: when that request was sent; if the row has an older
- * version than one that was known by then, an operator has deleted the row, and with it the hold. */
+ * worker registered. by: the operator in that row. sent_us: when that request was sent; if the row has an
+ * older version than one that was known by then, an operator has deleted the row, and with it the hold. */
 void slp_hold_saw(slp_fleet *f, const slp_hold *hold, slp_str by, uint64_t sent_us);
 /* To be called by the leader with the newest hold in all assignments, which it has read before the row of
- * leadership. A version that this row does not have is of a row that was deleted: the leader ends that hold, by
- * a version of its own. */
+ * leadership. A version that this row does not have is of a row that was deleted: the leader ends that hold,
+ * by a version of its own. */
 void slp_hold_outlived(slp_fleet *f, const slp_hold *hold);
 /* To be called with the hold in this worker's assignment. It may be older than this worker's life, so it does
  * not end UNKNOWN. */
