@@ -276,6 +276,63 @@ def who_may_not_list_is_told_the_right():
 
 
 @test
+def a_stream_that_is_deleted_before_its_tip_is_missed_by_exit_at_tip():
+    with Box(1) as box:
+        kinesis = box.boto3("kinesis")
+        make(kinesis, "pay-a")
+        make(kinesis, "pay-b", shards=2)
+        put(kinesis, "pay-a", "one")
+        box.admin("/_sandbox/faults", "* GetRecords 1 throttle\n")  # only pay-b has a shard 1
+        with Tail(box, *EVERY, "-o", "oldest", "-e", "pay*") as tail:
+            # nothing is printed yet, because an earlier record may be in that shard
+            wait_until(lambda: box.calls("GetRecords") >= 4, what="all are asked")
+            kinesis.delete_stream(StreamName="pay-b")
+            make(kinesis, "pay-new")  # -e is not about this one
+            put(kinesis, "pay-new", "not this one")
+            equal(tail.p.wait(30), 1, tail.said())
+            check("pay-b: the stream was deleted" in tail.said(), tail.said())
+            equal((tail.lines(), "pay-new" in tail.said()), (["one"], False), tail.said())
+
+
+@test
+def a_new_stream_that_may_not_be_read_ends_nothing_but_its_own_reading():
+    with Box(1) as box:
+        kinesis = box.boto3("kinesis")
+        make(kinesis, "pay-a")
+        with Tail(box, *EVERY, "-f", "%t %s\n", "pay*") as tail:
+            wait_until(lambda: box.calls("GetRecords") >= 1, what="pay-a is read")
+            box.admin("/_sandbox/faults", "* GetShardIterator 1 error AccessDeniedException:400:no\n"
+                                          "* GetRecords 1 error AccessDeniedException:400:no\n")
+            make(kinesis, "pay-secret", shards=2)
+            wait_until(lambda: "no permission for kinesis:GetShardIterator on pay-secret" in tail.said(), 20, "what is missing")
+            put(kinesis, "pay-a", "one")
+            tail.wait_lines(["pay-a one"])
+            time.sleep(2.5)  # two listings: it is not tried again
+            equal(tail.said().count("pay-secret: a new stream"), 1, tail.said())
+            equal(tail.stop(), 1, tail.said())
+
+
+@test
+def a_listing_that_fails_later_is_told_once_and_made_again():
+    with Box(1) as box:
+        kinesis = box.boto3("kinesis")
+        make(kinesis, "pay-a")
+        with Tail(box, *EVERY, "-f", "%t %s\n", "pay*") as tail:
+            wait_until(lambda: box.calls("GetRecords") >= 1, what="pay-a is read")
+            box.admin("/_sandbox/faults", "* ListStreams * error AccessDeniedException:400:no\n")
+            make(kinesis, "pay-new")
+            put(kinesis, "pay-new", "new")
+            seen = box.calls("ListStreams")
+            wait_until(lambda: box.calls("ListStreams") >= seen + 3, 20, "three listings that fail")
+            equal(tail.said().count("can't be listed, so new ones are not found"), 1, tail.said())
+            put(kinesis, "pay-a", "one")
+            tail.wait_lines(["pay-a one"])
+            box.admin("/_sandbox/faults", method="DELETE")
+            tail.wait_lines(["pay-a one", "pay-new new"])
+            equal(tail.stop(), 0, tail.said())
+
+
+@test
 def metrics_go_on_when_the_first_stream_is_gone():
     import urllib.request
     with Box(1) as box:

@@ -37,6 +37,8 @@ static const char *tokens[2];
 static slp_mem *mem;
 static slp_buf text;
 
+static int others; /* 1: tokens of other streams are left out */
+
 static int read_file(const char *content, size_t n) {
   if (!mem) {
     mem = slp_mem_new(NULL, NULL);
@@ -49,9 +51,9 @@ static int read_file(const char *content, size_t n) {
   FILE *f = fopen(path, "w");
   CHECK(f && fwrite(content, 1, strlen(content), f) == strlen(content));
   fclose(f);
-  int r = slp_tokens_read(path, streams, n, 0, &text, tokens, why);
+  int r = slp_tokens_read(path, streams, n, others, &text, tokens, why);
   unlink(path);
-  if (r == 0) CHECK_STR(why, "");
+  if (r == 0 && !others) CHECK_STR(why, "");
   if (r == SLP_EINVAL && !strstr(why, path)) CHECK_FAIL("\"%s\" does not name the file", why);
   return r;
 }
@@ -77,6 +79,16 @@ TEST(several_in_any_order) {
   CHECK_STR(tokens[1], TOKEN(TABLE("customers"), ""));
   CHECK_INT(read_file(TOKEN(TABLE("customers"), "") "\n", 2), 0);
   CHECK(!tokens[0] && tokens[1]);
+}
+
+TEST(tokens_of_streams_that_are_gone_are_left_out_if_that_is_wanted) {
+  others = 1;
+  CHECK_INT(read_file(TOKEN(KINESIS("gone"), "") "\n" TOKEN(KINESIS("orders"), "") "\n", 2), 0);
+  CHECK(tokens[0] && !tokens[1]);
+  CHECK(strstr(why, "the position of " KINESIS("gone") " is dropped: no such stream is there") != NULL);
+  CHECK_INT(read_file(TOKEN(KINESIS("orders"), "") "\n", 2), 0);
+  CHECK_STR(why, "");
+  CHECK_INT(read_file("hello\n", 2), SLP_EINVAL); /* what is no token is still refused */
 }
 
 static void refused(const char *content, size_t n, const char *part) {
