@@ -293,6 +293,17 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   ending(c);
 }
 
+void slp_cli_tell_left(const slp_app *app, int late) {
+  if (app->args->quiet) return;
+  if (late)
+    slp_say(
+        "stopped before the leases were released; others take them over when they expire, and may repeat the "
+        "last records");
+  else if (app->interrupted)
+    slp_say("stopped; the next worker of %s that reads these shards continues from here",
+            app->args->opts.app);
+}
+
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
   char line[200];
   /* The command has done its work: it only closes, or waits for the reader of its output. */

@@ -95,6 +95,9 @@ int slp_cli_consumer_is_stuck(const slp_cli_consumer *c);
  * output is written. While output is left, the process goes on waiting, and only an interrupt ends it
  * (app.h). */
 void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c);
+/* Tells the user, at the end of a command with leases, whether they were released. late: 1 if there was not
+ * enough time for all of them. */
+void slp_cli_tell_left(const slp_app *app, int late);
 /* Called at the first Ctrl-C while a command that changes something waits for the outcome. Fails with a line
  * that ends with `more`, so that nobody believes that the change was done. */
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more);

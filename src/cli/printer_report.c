@@ -52,3 +52,11 @@ void slp_printer_report(slp_printer_reports *r, const slp_printer *p, const slp_
   tell_controls(r, p, at_end);
   tell_mixed(r, p);
 }
+
+void slp_printer_failure(const slp_printer *p, int code, char line[300]) {
+  if (code == SLP_EBADDATA)
+    snprintf(line, 300, "%s; use -E to continue after such records", p->why);
+  else
+    snprintf(line, 300, "%s",
+             code == SLP_ENOMEM ? "no memory to print a record" : "a record is too large as text");
+}

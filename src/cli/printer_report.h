@@ -17,4 +17,7 @@ typedef struct slp_printer_reports { /* begins zeroed */
  * the last report, which has everything. */
 void slp_printer_report(slp_printer_reports *r, const slp_printer *p, const slp_args *a, int bad, int at_end);
 
+/* Writes why a record that can't be printed ends the command. code: the error of slp_printer_step(). */
+void slp_printer_failure(const slp_printer *p, int code, char line[300]);
+
 #endif

@@ -104,7 +104,10 @@ static void leave_unlisted(slp_stream_scan *scan) {
   const slp_args *a = scan->finder.app->args;
   for (size_t i = 0; i < a->streams_n && scan->state != SLP_SCAN_OFF; i++) {
     if (!a->found[i] || scan->places[i].listed) continue;
-    if (!scan->places[i].gone_us && scan->is_gone(scan, i)) slp_stream_scan_gone(scan, i, 1);
+    if (!scan->places[i].gone_us && scan->is_gone(scan, i)) {
+      if (!a->quiet) slp_say_if_room("%s: the stream was deleted, and is read no more", a->streams[i]);
+      slp_stream_scan_gone(scan, i, 1);
+    }
     if (scan->places[i].gone_us) scan->places[i].unlisted = 1;
   }
 }
@@ -148,6 +151,9 @@ int slp_stream_scan_open(slp_stream_scan *scan, slp_app *app) {
   sloop_opts_t o;
   char room[SLP_STREAM_ARN_MAX + 1];
   slp_listing_opts(app->args, room, &o);
+  /* -e is about the streams of the start, and an end before now is about none that are made later */
+  const slp_args *a = app->args;
+  scan->takes_new = !a->until_tip && !(a->until_given && a->until_ms <= slp_program_wall_ms());
   int r = slp_cli_consumer_open_idle(&scan->finder, app, &o);
   if (!r) wait_for_next(scan);
   return r;
@@ -166,9 +172,12 @@ void slp_stream_scan_tick(slp_stream_scan *scan) {
   if (slp_find_new(&scan->find, scan->finder.s, &calls, scan) != 0) wait_for_next(scan);
 }
 
-void slp_stream_scan_hurry(slp_stream_scan *scan) {
+int slp_stream_scan_until(slp_stream_scan *scan, int64_t until_ms) {
   uint64_t soon_us = scan->begun_us + HURRY_US;
-  if (scan->state == SLP_SCAN_WAITS && scan->next_us > soon_us) scan->next_us = soon_us;
+  if (!scan->takes_new || scan->listed_ms > until_ms) return 1;
+  if (slp_program_wall_ms() > until_ms && scan->state == SLP_SCAN_WAITS && scan->next_us > soon_us)
+    scan->next_us = soon_us;
+  return 0;
 }
 
 void slp_stream_scan_close(slp_stream_scan *scan) {

@@ -54,9 +54,9 @@ int slp_stream_scan_open(slp_stream_scan *scan, slp_app *app);
 void slp_stream_scan_gone(slp_stream_scan *scan, size_t at, int answered);
 /* Called on each tick. Begins a listing when it is due. */
 void slp_stream_scan_tick(slp_stream_scan *scan);
-/* Makes the next listing due now, but not within a second of the one before. Does nothing while one is under
- * way. */
-void slp_stream_scan_hurry(slp_stream_scan *scan);
+/* For --until. Returns 1 if no stream from before until_ms, by the wall clock, can still be found. Otherwise
+ * makes a listing as soon as that time is over. */
+int slp_stream_scan_until(slp_stream_scan *scan, int64_t until_ms);
 /* Ends a listing, and closes the consumer. May be called in every state, and again. */
 void slp_stream_scan_close(slp_stream_scan *scan);
 

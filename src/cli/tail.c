@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cli/app.h"
 #include "cli/args.h"
+#include "cli/colour_choice.h"
 #include "cli/consumer_run.h"
 #include "cli/decoder_table.h"
 #include "cli/exit.h"
@@ -35,7 +36,6 @@
 
 #include <sloop.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* With -p key:TEXT: the most generations of shards that are read; see `reading` below. */
 #define FOLLOWED_MAX 1024
@@ -125,19 +125,12 @@ static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
 
 /* Tells the user whether the leases were released. */
 static void tell_left(const tail *t) {
-  int late = 0, joined = 0;
+  int late = t->overdue, joined = 0;
   for (size_t i = 0; i < t->n; i++) {
     joined |= t->each[i].consumer.joined;
     late |= t->each[i].consumer.joined && t->each[i].consumer.stop_status != 0;
   }
-  if (t->app.args->quiet || !joined) return;
-  if (t->overdue || late)
-    slp_say(
-        "stopped before the leases were released; others take them over when they expire, and may repeat the "
-        "last records");
-  else if (t->app.interrupted)
-    slp_say("stopped; the next worker of %s that reads these shards continues from here",
-            t->app.args->opts.app);
+  if (joined) slp_cli_tell_left(&t->app, late);
 }
 
 /* Closes the app when all consumers are closed and all output is written. */
@@ -332,13 +325,8 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
 /* Ends the command with the failure in t->bad. */
 static void fail_bad(tail *t) {
   char line[300];
-  if (t->bad_code == SLP_EBADDATA) {
-    snprintf(line, sizeof line, "%s; use -E to continue after such records", t->printer.why);
-    fail(t, t->bad, line);
-  } else {
-    fail(t, t->bad,
-         t->bad_code == SLP_ENOMEM ? "no memory to print a record" : "a record is too large as text");
-  }
+  slp_printer_failure(&t->printer, t->bad_code, line);
+  fail(t, t->bad, line);
 }
 
 static void check_until(tail *t);
@@ -567,22 +555,13 @@ static int is_read_until(tail *t, reading *rd) {
                          long_over ? 0 : quiet_ms);
 }
 
-/* Returns 1 if no stream from before the time of --until can still be found. Makes a listing if one is needed
- * for that. */
-static int is_listed_until(tail *t) {
-  if (!t->scan.takes_new || t->scan.listed_ms > t->app.args->until_ms) return 1;
-  if (slp_program_wall_ms() > t->app.args->until_ms) slp_stream_scan_hurry(&t->scan);
-  return 0;
-}
-
 /* Without leases: ends the command when everything is read up to the time of --until. With leases,
  * look_at_fleet() does this. */
 static void check_until(tail *t) {
   if (!t->app.args->until_given || has_leases(t) || t->ending || t->n == 0) return;
   for (size_t i = 0; i < t->n; i++)
     if (is_read(&t->each[i]) && !is_read_until(t, &t->each[i])) return;
-  if (!is_listed_until(t)) return;
-  end_tail(t);
+  if (slp_stream_scan_until(&t->scan, t->app.args->until_ms)) end_tail(t);
 }
 
 /* Returns the time from which --timeout counts the silence of the stream. Returns 0 while the silence does
@@ -683,12 +662,6 @@ static void on_tick(slp_app *app) {
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-static int terminal_wants_colour(void) {
-  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-  if (no_color && *no_color) return 0; /* by no-color.org: the variable counts if it is set and not empty */
-  return term && *term && strcmp(term, "dumb") != 0;
-}
-
 /* Returns how many consumers there may be at a time. */
 static size_t consumers_max(const slp_args *args) {
   return args->shard_key ? FOLLOWED_MAX : args->patterns_n ? SLP_ARGS_STREAMS_MAX : args->streams_n;
@@ -696,10 +669,8 @@ static size_t consumers_max(const slp_args *args) {
 
 static int prepare(tail *t, const slp_args *args) {
   int terminal = slp_is_terminal(1) || args->color == SLP_COLOR_ALWAYS;
-  int colour = args->color == SLP_COLOR_ALWAYS ||
-               (args->color == SLP_COLOR_AUTO && terminal && terminal_wants_colour());
   char why[400] = "";
-  int r = slp_printer_open(&t->printer, t->app.mem, args, terminal, colour, why);
+  int r = slp_printer_open(&t->printer, t->app.mem, args, terminal, slp_wants_colour(args, terminal), why);
   if (!r) r = slp_places_begin(&t->places, why);
   slp_registry_init(&t->registry, t->app.mem, &t->printer.schemas);
   t->registry.quiet = args->quiet;
@@ -733,24 +704,18 @@ static int open_at(tail *t, reading *rd, const sloop_opts_t *o, const char *name
   return r;
 }
 
-static int has_metrics(const reading *rd) { return is_read(rd) && rd->consumer.s && !rd->consumer.closing; }
-
 /* Opens one set of metrics for all streams, if metrics are wanted. They end when the consumer of
  * t->metrics_of is closed; then they are opened again for another one. */
 static int open_metrics(tail *t) {
   int r = 0;
   t->metrics = NULL;
   t->metrics_of = NULL;
-  for (size_t i = 0; i < t->n && !r; i++) {
+  for (size_t i = 0; i < t->n && !r && slp_args_want_metrics(t->app.args); i++) {
     reading *rd = &t->each[i];
-    if (!has_metrics(rd)) continue;
-    if (!t->metrics_of) {
-      r = slp_cli_metrics_open(&t->metrics, &t->app, rd->consumer.s);
-      if (!t->metrics) return r;
-      t->metrics_of = rd;
-    } else {
-      r = sloop_metrics_add(t->metrics, rd->consumer.s);
-    }
+    if (!is_read(rd) || !rd->consumer.s || rd->consumer.closing) continue;
+    if (!t->metrics_of) t->metrics_of = rd;
+    r = t->metrics ? sloop_metrics_add(t->metrics, rd->consumer.s)
+                   : slp_cli_metrics_open(&t->metrics, &t->app, rd->consumer.s);
   }
   return r;
 }
@@ -810,17 +775,8 @@ static int is_gone(slp_stream_scan *scan, size_t at) {
   if (at >= t->n || !rd->consumer.missing_us || rd->consumer.missing_us > scan->begun_us || t->ending)
     return 0;
   leave_gone(t, rd);
-  if (!t->app.args->quiet)
-    slp_say_if_room("%s: the stream was deleted, and is read no more", t->app.args->streams[at]);
   slp_cli_consumer_stop(&rd->consumer, has_leases(t) ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
   return 1;
-}
-
-/* Returns 1 if new streams are read. -e is about the streams of the start, and an end before now is about
- * none that are made later. */
-static int takes_new(const tail *t) {
-  const slp_args *a = t->app.args;
-  return !a->until_tip && !(a->until_given && a->until_ms <= t->begun_ms);
 }
 
 static int open_scan(tail *t) {
@@ -828,7 +784,7 @@ static int open_scan(tail *t) {
   t->scan.read_new = read_new;
   t->scan.is_free = is_free;
   t->scan.is_gone = is_gone;
-  t->scan.takes_new = (uint8_t)takes_new(t);
+
   t->scan.finder.on_closed = on_finder_closed;
   return slp_stream_scan_open(&t->scan, &t->app);
 }
