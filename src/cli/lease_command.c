@@ -198,11 +198,11 @@ static void say_waits_for(slp_buf *b, const char *stream, const sloop_drain_t *d
 static void say_drain(slp_buf *b, const char *stream, const sloop_drain_t *d) {
   const char *was = d->was_so ? " already" : "";
   if (d->on)
-    slp_lease_say(b, "%s: drained%s: %zu worker%s wait for --undrain, and nobody reads the %zu shards",
-                  stream, was, d->workers_n, d->workers_n == 1 ? "" : "s", d->leases_n);
+    slp_lease_say(b, "%s: drained%s: %zu worker%s for --undrain, and nobody reads the %zu shards", stream,
+                  was, d->workers_n, d->workers_n == 1 ? " waits" : "s wait", d->leases_n);
   else
-    slp_lease_say(b, "%s: not drained%s: %zu worker%s take the %zu shards", stream,
-                  d->was_so ? "" : " any more", d->workers_n, d->workers_n == 1 ? "" : "s", d->leases_n);
+    slp_lease_say(b, "%s: not drained%s: %zu worker%s the %zu shards", stream, d->was_so ? "" : " any more",
+                  d->workers_n, d->workers_n == 1 ? " takes" : "s take", d->leases_n);
 }
 
 static void on_drain(sloop_admin_t *admin, int status, const sloop_drain_t *d, const sloop_error_t *error,

@@ -41,8 +41,8 @@ int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n) {
     case SLOOP_LEASE_HOLE: return as_told(e, "a gap in the hash-key ranges", 1, line, n);
     case SLOOP_LEASE_BAD_ROW: return as_told(e, "a row of the lease table is ignored", 1, line, n);
     case SLOOP_LEASE_TROUBLE: return as_told(e, "leases", 1, line, n);
-    case SLOOP_LEASE_DRAINED: return as_told(e, "drained", 0, line, n);
-    case SLOOP_LEASE_UNDRAINED: return as_told(e, "undrained", 0, line, n);
+    case SLOOP_LEASE_DRAINED: return as_told(e, "drained, until --undrain", 1, line, n);
+    case SLOOP_LEASE_UNDRAINED: return as_told(e, "undrained", 1, line, n);
     case SLOOP_LEASE_LEFT:
       if (strcmp(e->text, "left") == 0) return about_worker(e, "has left", 0, line, n);
       return as_told(e, "this worker has left", 0, line, n);

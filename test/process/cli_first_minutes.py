@@ -54,9 +54,10 @@ def worker(box):
 
 
 def rows(person, kind):
-    """The rows of the table of shards, or of that of workers."""
-    out = person.works("-G", "bill", "--leases", "--no-read", "demo").split("\n\n")
-    return [line.split() for line in out[kind].splitlines()[1:]]
+    """The rows of the table of shards, or of that of workers; none before there are any."""
+    code, out, err = person.types("-G", "bill", "--leases", "--no-read", "demo")
+    check(code == 0 or "there is no application bill" in err, code, err)
+    return [line.split() for line in out.split("\n\n")[kind].splitlines()[1:]] if out else []
 
 
 @test
@@ -114,6 +115,18 @@ def a_group_its_lag_a_kill_and_rewinding():
             code, out, err = me.types("-G", "bill", "-X", "lease_ms=2000", "--reset", "all", "--to", "oldest", "demo")
             equal((code, out), (4, ""), err)
             check("stop it, or use force" in err, err)
+            me.is_told("did you mean bill?", "-G", "bil", "--leases", "demo")
+            check("bill" in me.works("--apps"), "the application is found")
+            check("1 worker waits for --undrain" in me.works("-G", "bill", "--drain", "demo"), "it is drained")
+            late = box.start("-G", "bill", "demo", stdout=subprocess.DEVNULL)  # it does not wait in silence
+            try:
+                told = late.stderr.readline().decode()
+                check("drained, until --undrain" in told, told)
+            finally:
+                late.send_signal(signal.SIGINT)
+                late.wait(20)
+                end(late)
+            me.works("-G", "bill", "--undrain", "demo")
             two.send_signal(signal.SIGINT)
             equal(two.wait(20), 0)
             me.is_told("s@10m", "-G", "bill", "--reset", "all", "--to", "10m", "demo")
