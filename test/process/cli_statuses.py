@@ -274,7 +274,9 @@ def lags():
         time.sleep(1.2)
         ends_with(7, box, *app, "--leases", "--lag-over", "1s", "demo")
         ends_with(0, box, *app, "--leases", "--lag-over", "1h", "demo")
-        ends_with(7, box, "-G", "nobody", *app[2:], "--leases", "--lag-over", "1h", "demo")
+        # no worker tells a lag, and no shard is read for it
+        ends_with(7, box, *app, "--leases", "--no-read", "--lag-over", "1h", "demo")
+        ends_with(1, box, "-G", "nobody", *app[2:], "--leases", "--lag-over", "1h", "demo")
 
 
 @play(8, "--iam --try: a right is denied")
