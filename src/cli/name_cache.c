@@ -28,11 +28,12 @@ static int chooses_service(const char *variable) {
 
 static int add_key(slp_buf *b, const char *kind, const slp_args *args) {
   char folder[4096];
-  slp_buf_addf(b, "%s\n%s\n", kind, args->stream && strcmp(kind, "streams") != 0 ? args->stream : "");
+  int of_stream = strcmp(kind, "streams") != 0 && strcmp(kind, "apps") != 0;
+  slp_buf_addf(b, "%s\n%s\n", kind, args->stream && of_stream ? args->stream : "");
   for (size_t i = 0; i < args->given_n; i++) {
     const slp_given *g = &args->given[i];
     slp_option_id id = g->option->id;
-    if (id == O_ENDPOINT || id == O_STORE || id == O_APP || id == O_KNOB)
+    if (id == O_ENDPOINT || id == O_STORE || id == O_KNOB || (id == O_APP && of_stream))
       slp_buf_addf(b, "%s=%s\n", g->option->name, g->value);
   }
   /* the path of a lease file may be relative */

@@ -261,7 +261,7 @@ const slp_option slp_options[] = {
     {O_KCAT, 0, "kcat", SLP_NO_VALUE, NULL, ALL, "Other texts", "kcat's flags, and what they are here"},
     {O_MAN, 0, "man", SLP_NO_VALUE, NULL, ALL, NULL, "the manual page, for man -l -"},
     {O_COMPLETION, 0, "completion", SLP_NEEDS_VALUE, "bash|zsh|fish", ALL, NULL,
-     "a script that completes options, and names of streams, shards, workers and profiles"},
+     "a script that completes options, and names of streams, shards, applications, workers and profiles"},
     {O_HELP, 'h', "help", SLP_MAY_HAVE_VALUE, "TOPIC", ALL, NULL,
      "what is needed most. -h TOPIC (or --help=TOPIC): all options of one topic; -h lists the topics. -h "
      "all: all options"},

@@ -3,6 +3,8 @@
  * way. main.c calls it. */
 #include "cli/propose.h"
 
+#include "api/app_rows.h"
+#include "api/find_apps.h"
 #include "api/find_streams.h"
 #include "base/buf.h"
 #include "base/clean.h"
@@ -32,6 +34,7 @@ typedef struct proposal {
   slp_app app;
   slp_cli_consumer consumer;
   slp_find *find; /* owned; NULL: streams are not being asked for */
+  slp_apps *apps; /* owned; NULL: applications are not being asked for */
   const char *kind;
   slp_name_cache cache;
   slp_buf names; /* one a line */
@@ -69,7 +72,9 @@ static void tell(proposal *p, int complete) {
                        now_ms + (complete ? SLP_NAME_CACHE_MS : SLP_NAME_CACHE_NONE_MS),
                        slp_buf_failed(&p->names) ? SLP_STR("") : slp_buf_str(&p->names));
   slp_find_free(p->find);
+  slp_apps_free(p->apps);
   p->find = NULL;
+  p->apps = NULL;
   slp_cli_consumer_stop(&p->consumer, 0);
 }
 
@@ -84,6 +89,25 @@ static void on_streams(slp_find *f, const char *const *names, size_t n, void *ar
 static void on_streams_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg) {
   (void)f;
   tell(arg, fails[SLP_FIND_KINESIS].class == SLP_FINE || fails[SLP_FIND_TABLES].class == SLP_FINE);
+}
+
+/* An application has a row for each stream that it reads; its name is added once. */
+static void on_app(slp_apps *f, const slp_found_app *app, void *arg) {
+  proposal *p = arg;
+  (void)f;
+  size_t n = strlen(app->app);
+  for (size_t at = 0; at < p->names.n;) {
+    const char *line = p->names.p + at, *end = memchr(line, '\n', p->names.n - at);
+    size_t length = end ? (size_t)(end - line) : p->names.n - at;
+    if (length == n && memcmp(line, app->app, n) == 0) return;
+    at += length + 1;
+  }
+  if (!*app->why) add_name(p, app->app);
+}
+
+static void on_apps_done(slp_apps *f, const slp_fail *fail, void *arg) {
+  (void)f;
+  tell(arg, fail->class == SLP_FINE);
 }
 
 static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
@@ -134,6 +158,8 @@ static void on_tick(slp_app *app) {
 static int ask(proposal *p) {
   static const slp_find_calls calls = {.on_names = on_streams, .on_done = on_streams_done};
   if (is_kind(p, "streams")) return slp_find_new(&p->find, p->consumer.s, &calls, p);
+  static const slp_apps_calls apps = {.on_app = on_app, .on_done = on_apps_done};
+  if (is_kind(p, "apps")) return slp_apps_new(&p->apps, p->consumer.s, p->app.args->opts.store, &apps, p);
   if (is_kind(p, "shards")) return sloop_list(p->consumer.s, on_shards, p);
   return sloop_admin_leases(p->consumer.admin, on_leases, p);
 }
@@ -144,7 +170,7 @@ static void begin(proposal *p) {
   int rows = is_kind(p, "workers");
   p->consumer = (slp_cli_consumer){.user = p, .on_closed = on_closed, .muted = 1, .lasting = 1};
   p->begun_us = slp_program_mono_us();
-  o.stream = is_kind(p, "streams") ? NO_STREAM : a->stream;
+  o.stream = is_kind(p, "streams") || is_kind(p, "apps") ? NO_STREAM : a->stream;
   if (!rows) o.app = o.store = o.schema = o.worker = o.store_endpoint = NULL;
   o.push_consumer = NULL;
   o.shards = NULL;
@@ -167,7 +193,7 @@ static void ask_service(proposal *p, slp_mem *mem, const slp_args *args) {
 
 /* Returns 1 if the words that were typed so far are enough to ask for names of this kind. */
 static int can_ask(const proposal *p, const slp_args *a) {
-  if (is_kind(p, "streams")) return 1;
+  if (is_kind(p, "streams") || is_kind(p, "apps")) return 1;
   if (is_kind(p, "shards")) return a->stream != NULL;
   return is_kind(p, "workers") && a->stream && a->opts.app;
 }

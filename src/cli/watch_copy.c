@@ -47,6 +47,7 @@ static void take_all(texts *t, sloop_leases_t *all, sloop_lease_t *leases, sloop
   for (size_t i = 0; i < all->bad_rows_n; i++) take(t, &bad_rows[i]);
   take(t, &all->passed_over);
   take(t, &all->unlisted);
+  take(t, &all->drained_by);
 }
 
 void slp_watch_copy_free(slp_watch_copy *c) {

@@ -134,7 +134,7 @@ static const char *style_of_lag(const slp_watch_news *n, int64_t lag_ms) {
 
 static const char *style_of_worker(const char *word) {
   if (strcmp(word, "dead") == 0 || strcmp(word, "silent") == 0) return SLP_STYLE_RED;
-  if (strcmp(word, "leaving") == 0) return SLP_STYLE_YELLOW;
+  if (strcmp(word, "leaving") == 0 || strcmp(word, "drained") == 0) return SLP_STYLE_YELLOW;
   if (strcmp(word, "left") == 0) return SLP_STYLE_FAINT;
   return strcmp(word, "leads") == 0 ? SLP_STYLE_BOLD : "";
 }
@@ -197,6 +197,8 @@ static void reason_of(slp_buf *b, const slp_watch_news *n, const slp_watch_row *
   } else if (*l->claim && row->mood != SLP_LEASE_IS_ENDED) {
     slp_worker_id(l->claim, id);
     slp_buf_addf(b, "goes to %s", id);
+  } else if (row->mood == SLP_LEASE_IS_FREE && n->leases->draining) {
+    slp_buf_add_z(b, "drained, until --undrain");
   } else if (row->mood == SLP_LEASE_IS_FREE) {
     for (size_t i = 0; i < SLP_COUNT(l->parents); i++) {
       const sloop_lease_t *parent = lease_of(n->leases, l->parents[i]);

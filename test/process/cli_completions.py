@@ -224,11 +224,15 @@ def names_come_from_the_service():
         box.make_stream("payments.v2", 12)
         box.make_table("customers")
         workers = [box.start("-G", "app", "-X", f"worker={name}", "demo") for name in ("anna", "bert")]
+        workers += [box.start("-G", "billing", *more, stream) for more, stream in (((), "demo"), ((), "payments.v2"))]
         try:
             wait_until(lambda: {b"anna", b"bert"} <= set(re.findall(rb"^\w+", box.tail("-G", "app", "--leases", "demo").out, re.M)),
                        what="both workers")
             rows = (("pay", "payments.v2"), ("-e -J pay", "payments.v2"), ("dynamodb:cu", "dynamodb:customers"),
-                    ("payments.v2 --explain 9", "9"), ("-G app demo --release be", "bert"), ("demo --reset al", "all"))
+                    ("payments.v2 --explain 9", "9"), ("-G app demo --release be", "bert"), ("demo --reset al", "all"), ("-G bill", "billing"))
+            apps = ("--propose-names", "apps")
+            wait_until(lambda: sorted(box.tail(*apps, "-X", f"user_agent={time.monotonic()}").out.split()) == [b"app", b"billing"],
+                       what="both applications")
             for shell in SHELLS:
                 names_of(shell, home, box.env, rows)
             if "bash" in SHELLS:
@@ -301,7 +305,7 @@ def a_network_that_is_not_there_is_not_in_the_way():
     port = gone.getsockname()[1]
     gone.close()
     for url, least in ((server.url, 0.8), (f"http://127.0.0.1:{port}", 0)):
-        for kind, words in (("streams", ()), ("shards", ("orders",)), ("workers", ("-G", "app", "orders"))):
+        for kind, words in (("streams", ()), ("shards", ("orders",)), ("apps", ()), ("workers", ("-G", "app", "orders"))):
             with Home() as home:
                 env = home.env({**keys, "AWS_ENDPOINT_URL": url})
                 first = run(BIN, "--propose-names", kind, *words, env=env)
