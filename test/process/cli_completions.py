@@ -224,15 +224,16 @@ def names_come_from_the_service():
         box.make_stream("payments.v2", 12)
         box.make_table("customers")
         workers = [box.start("-G", "app", "-X", f"worker={name}", "demo") for name in ("anna", "bert")]
-        workers += [box.start("-G", "billing", *more, stream) for more, stream in (((), "demo"), ((), "payments.v2"))]
+        workers += [box.start("-G", "billing", stream) for stream in ("demo", "payments.v2")]
+        workers.append(box.start("-G", "we;ird$(>harm)", "demo"))
         try:
             wait_until(lambda: {b"anna", b"bert"} <= set(re.findall(rb"^\w+", box.tail("-G", "app", "--leases", "demo").out, re.M)),
                        what="both workers")
             rows = (("pay", "payments.v2"), ("-e -J pay", "payments.v2"), ("dynamodb:cu", "dynamodb:customers"),
                     ("payments.v2 --explain 9", "9"), ("-G app demo --release be", "bert"), ("demo --reset al", "all"), ("-G bill", "billing"))
             apps = ("--propose-names", "apps")
-            wait_until(lambda: sorted(box.tail(*apps, "-X", f"user_agent={time.monotonic()}").out.split()) == [b"app", b"billing"],
-                       what="both applications")
+            wait_until(lambda: sorted(box.tail(*apps, "-X", f"user_agent={time.monotonic()}").out.split()) == sorted(
+                b"app billing we;ird$(>harm)".split()), what="all applications")
             for shell in SHELLS:
                 names_of(shell, home, box.env, rows)
             if "bash" in SHELLS:
@@ -242,6 +243,10 @@ def names_come_from_the_service():
                     t.becomes("stream-tail -L | stream-tail pay", "stream-tail -L | stream-tail payments.v2 ")
                     t.becomes("stream-tail demo --explain=2", "stream-tail demo --explain=2 ")
                     t.becomes(f"stream-tail -b {box.url} pay", f"stream-tail -b {box.url} payments.v2 ")
+            for shell in SHELLS:  # a name that others chose is a word and nothing else
+                if shell != "fish":
+                    names_of(shell, home, box.env, (("-G we", r"we\;ird\$\(\>harm\)"),))
+            check(not os.path.exists(os.path.join(home.path, "harm")))
             if "fish" in SHELLS:
                 equal(sorted(fish_offers(home, "stream-tail demo --explain=", box.env)), [f"--explain={i}" for i in range(3)])
         finally:
