@@ -49,6 +49,11 @@ static void on_migration(sloop_admin_t *a, int status, const sloop_migration_t *
   (void)m, (void)e, (void)a;
   on_other_end(NULL, status, arg);
 }
+static void on_drain(sloop_admin_t *a, int status, const sloop_drain_t *m, const sloop_error_t *e,
+                     void *arg) {
+  (void)m, (void)e, (void)a;
+  on_other_end(NULL, status, arg);
+}
 static void on_admin_closed(sloop_admin_t *a, void *arg) {
   (void)a;
   on_other_end(NULL, 0, arg);
@@ -96,49 +101,52 @@ static const sloop_place_t token = {.size = sizeof token, .token = "{}"},
 
 /* Each with arguments that an open consumer takes, and with some that it refuses. */
 #define VOID(call) ((call), SLOOP_ESTATE)
-#define EACH(X)                                                                                           \
-  X(sloop_admin_close, VOID(sloop_admin_close(a, on_admin_closed, NULL)),                                 \
-    VOID(sloop_admin_close(a, NULL, NULL)))                                                               \
-  X(sloop_admin_deregister, sloop_admin_deregister(a, "x", on_registered, NULL),                          \
-    sloop_admin_deregister(a, NULL, on_registered, NULL))                                                 \
-  X(sloop_admin_explain, sloop_admin_explain(a, "x", on_explanation, NULL),                               \
-    sloop_admin_explain(a, NULL, on_explanation, NULL))                                                   \
-  X(sloop_admin_leases, sloop_admin_leases(a, on_leases, NULL), sloop_admin_leases(a, NULL, NULL))        \
-  X(sloop_admin_lag, sloop_admin_lag(a, 0, on_leases, NULL), sloop_admin_lag(a, 0, NULL, NULL))           \
-  X(sloop_admin_migrate, sloop_admin_migrate(a, &token, &app, 0, on_migration, NULL),                     \
-    sloop_admin_migrate(a, NULL, NULL, 0, NULL, NULL))                                                    \
-  X(sloop_admin_of, VOID((void)sloop_admin_of(s)), VOID((void)sloop_admin_of(s)))                         \
-  X(sloop_admin_registered, sloop_admin_registered(a, on_registered, NULL),                               \
-    sloop_admin_registered(a, NULL, NULL))                                                                \
-  X(sloop_admin_release, sloop_admin_release(a, "x", on_result, NULL),                                    \
-    sloop_admin_release(a, "", NULL, NULL))                                                               \
-  X(sloop_admin_reset, sloop_admin_reset(a, NULL, &oldest, 0, on_result, NULL),                           \
-    sloop_admin_reset(a, "", &end, 0, NULL, NULL))                                                        \
-  X(sloop_arg, VOID((void)sloop_arg(s)), VOID((void)sloop_arg(s)))                                        \
-  X(sloop_checkpoint, sloop_checkpoint(s, NULL, on_other_end, NULL), sloop_checkpoint(s, "", NULL, NULL)) \
-  X(sloop_checkpoint_at, sloop_checkpoint_at(s, "x", &end, on_other_end, NULL),                           \
-    sloop_checkpoint_at(s, NULL, NULL, NULL, NULL))                                                       \
-  X(sloop_close, VOID(sloop_close(s, on_other_end, NULL)), VOID(sloop_close(s, NULL, NULL)))              \
-  X(sloop_hand_over, sloop_hand_over(s, "x"), sloop_hand_over(s, NULL))                                   \
-  X(sloop_handover, sloop_handover(s, "x"), sloop_handover(s, NULL))                                      \
-  X(sloop_list, sloop_list(s, on_list, NULL), sloop_list(s, NULL, NULL))                                  \
-  X(sloop_loop, loop_of(s), loop_of(s))                                                                   \
-  X(sloop_metrics_add, sloop_metrics_add(others, s), sloop_metrics_add(others, s))                        \
-  X(sloop_metrics_open, open_metrics(s, "127.0.0.1:0"), open_metrics(s, "nowhere"))                       \
-  X(sloop_pause, sloop_pause(s, NULL), sloop_pause(s, ""))                                                \
-  X(sloop_ref, VOID(sloop_ref(s)), VOID(sloop_ref(s)))                                                    \
-  X(sloop_resume, sloop_resume(s, NULL), sloop_resume(s, ""))                                             \
-  X(sloop_seek_checkpoint, sloop_seek_checkpoint(s, "x"), sloop_seek_checkpoint(s, NULL))                 \
-  X(sloop_token, token_of(s, 10), token_of(s, 0))                                                         \
-  X(sloop_rewind, sloop_rewind(s, "x"), sloop_rewind(s, NULL))                                            \
-  X(sloop_save, save(s, 10), save(s, 0))                                                                  \
-  X(sloop_seek, sloop_seek(s, &oldest, on_other_end, NULL), sloop_seek(s, NULL, NULL, NULL))              \
-  X(sloop_shard_stats_each, VOID(sloop_shard_stats_each(s, on_shard, NULL)),                              \
-    VOID(sloop_shard_stats_each(s, on_shard, NULL)))                                                      \
-  X(sloop_start, sloop_start(s), sloop_start(s))                                                          \
-  X(sloop_stats_get, stats(s, sizeof(sloop_stats_t)), stats(s, 0))                                        \
-  X(sloop_stop, sloop_stop(s, 1000, on_other_end, NULL), sloop_stop(s, 0, NULL, NULL))                    \
-  X(sloop_unref, VOID(sloop_unref(s)), VOID(sloop_unref(s)))                                              \
+#define EACH(X)                                                                                            \
+  X(sloop_admin_close, VOID(sloop_admin_close(a, on_admin_closed, NULL)),                                  \
+    VOID(sloop_admin_close(a, NULL, NULL)))                                                                \
+  X(sloop_admin_deregister, sloop_admin_deregister(a, "x", on_registered, NULL),                           \
+    sloop_admin_deregister(a, NULL, on_registered, NULL))                                                  \
+  X(sloop_admin_drain, sloop_admin_drain(a, 1, 0, on_drain, NULL), sloop_admin_drain(a, 0, 0, NULL, NULL)) \
+  X(sloop_admin_explain, sloop_admin_explain(a, "x", on_explanation, NULL),                                \
+    sloop_admin_explain(a, NULL, on_explanation, NULL))                                                    \
+  X(sloop_admin_leases, sloop_admin_leases(a, on_leases, NULL), sloop_admin_leases(a, NULL, NULL))         \
+  X(sloop_admin_lag, sloop_admin_lag(a, 0, on_leases, NULL), sloop_admin_lag(a, 0, NULL, NULL))            \
+  X(sloop_admin_migrate, sloop_admin_migrate(a, &token, &app, 0, on_migration, NULL),                      \
+    sloop_admin_migrate(a, NULL, NULL, 0, NULL, NULL))                                                     \
+  X(sloop_admin_of, VOID((void)sloop_admin_of(s)), VOID((void)sloop_admin_of(s)))                          \
+  X(sloop_admin_registered, sloop_admin_registered(a, on_registered, NULL),                                \
+    sloop_admin_registered(a, NULL, NULL))                                                                 \
+  X(sloop_admin_pause, sloop_admin_pause(a, "x", 1, 0, on_result, NULL),                                   \
+    sloop_admin_pause(a, "", 1, 0, NULL, NULL))                                                            \
+  X(sloop_admin_release, sloop_admin_release(a, "x", on_result, NULL),                                     \
+    sloop_admin_release(a, "", NULL, NULL))                                                                \
+  X(sloop_admin_reset, sloop_admin_reset(a, NULL, &oldest, 0, on_result, NULL),                            \
+    sloop_admin_reset(a, "", &end, 0, NULL, NULL))                                                         \
+  X(sloop_arg, VOID((void)sloop_arg(s)), VOID((void)sloop_arg(s)))                                         \
+  X(sloop_checkpoint, sloop_checkpoint(s, NULL, on_other_end, NULL), sloop_checkpoint(s, "", NULL, NULL))  \
+  X(sloop_checkpoint_at, sloop_checkpoint_at(s, "x", &end, on_other_end, NULL),                            \
+    sloop_checkpoint_at(s, NULL, NULL, NULL, NULL))                                                        \
+  X(sloop_close, VOID(sloop_close(s, on_other_end, NULL)), VOID(sloop_close(s, NULL, NULL)))               \
+  X(sloop_hand_over, sloop_hand_over(s, "x"), sloop_hand_over(s, NULL))                                    \
+  X(sloop_handover, sloop_handover(s, "x"), sloop_handover(s, NULL))                                       \
+  X(sloop_list, sloop_list(s, on_list, NULL), sloop_list(s, NULL, NULL))                                   \
+  X(sloop_loop, loop_of(s), loop_of(s))                                                                    \
+  X(sloop_metrics_add, sloop_metrics_add(others, s), sloop_metrics_add(others, s))                         \
+  X(sloop_metrics_open, open_metrics(s, "127.0.0.1:0"), open_metrics(s, "nowhere"))                        \
+  X(sloop_pause, sloop_pause(s, NULL), sloop_pause(s, ""))                                                 \
+  X(sloop_ref, VOID(sloop_ref(s)), VOID(sloop_ref(s)))                                                     \
+  X(sloop_resume, sloop_resume(s, NULL), sloop_resume(s, ""))                                              \
+  X(sloop_seek_checkpoint, sloop_seek_checkpoint(s, "x"), sloop_seek_checkpoint(s, NULL))                  \
+  X(sloop_token, token_of(s, 10), token_of(s, 0))                                                          \
+  X(sloop_rewind, sloop_rewind(s, "x"), sloop_rewind(s, NULL))                                             \
+  X(sloop_save, save(s, 10), save(s, 0))                                                                   \
+  X(sloop_seek, sloop_seek(s, &oldest, on_other_end, NULL), sloop_seek(s, NULL, NULL, NULL))               \
+  X(sloop_shard_stats_each, VOID(sloop_shard_stats_each(s, on_shard, NULL)),                               \
+    VOID(sloop_shard_stats_each(s, on_shard, NULL)))                                                       \
+  X(sloop_start, sloop_start(s), sloop_start(s))                                                           \
+  X(sloop_stats_get, stats(s, sizeof(sloop_stats_t)), stats(s, 0))                                         \
+  X(sloop_stop, sloop_stop(s, 1000, on_other_end, NULL), sloop_stop(s, 0, NULL, NULL))                     \
+  X(sloop_unref, VOID(sloop_unref(s)), VOID(sloop_unref(s)))                                               \
   X(sloop_worker, worker(s), worker(s))
 
 static void call_all(sloop_t *s) {
