@@ -349,6 +349,8 @@ static void measure(slp_admin *a) { slp_lags_measure(a); }
 static void evict(slp_admin *a) {
   if (a->drain)
     slp_drain_evict(a);
+  else if (a->pause)
+    slp_pause_evict(a);
   else if (a->victim)
     slp_admin_evict_victim(a);
   else

@@ -259,6 +259,7 @@ void slp_admin_reset(slp_admin *a);
 void slp_admin_drain(slp_admin *a);
 void slp_admin_pause(slp_admin *a);
 void slp_pause_write(slp_admin *a); /* writes or removes the mark of a pause */
+void slp_pause_evict(slp_admin *a); /* evicts the owner, which is silent */
 void slp_drain_write(slp_admin *a); /* writes the switch of the drain */
 void slp_drain_evict(slp_admin *a); /* evicts the workers that are silent */
 void slp_admin_survey(slp_admin *a);

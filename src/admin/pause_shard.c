@@ -1,7 +1,8 @@
 /* pause_shard.c - pauses one shard of an application, or ends its pause: writes the mark `pause` into the
  * row of its lease, or removes it, and notifies the leader. The leader then assigns the lease to nobody. Its
  * owner reads the row, and gives the lease up when the records that are out have come back. A pause is done
- * when the lease has no owner any more. */
+ * when the lease has no owner any more. An owner that is silent for a whole lease is evicted, because it may
+ * only be stopped, and would go on reading for a moment when it wakes. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
@@ -70,15 +71,42 @@ void slp_pause_write(slp_admin *a) {
   if (r) slp_admin_no_memory(a);
 }
 
-/* Returns 1 if some worker may still read the shard. */
+/* Returns 1 if the owner may still read the shard. An owner that seems silent may only be stopped. */
 static int may_be_read(slp_admin *a, const slp_lease_row *l) {
-  return a->o.hold_on && slp_admin_lease_state(a, l) == SLOOP_LEASE_OWNED;
+  slp_owner_life life = slp_admin_owner_life(a, l->owner);
+  return a->o.hold_on && life != SLP_OWNER_NONE && life != SLP_OWNER_EVICTED;
+}
+
+static void evicted(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  if (slp_admin_write_is_final(slot))
+    slp_admin_finish(a);
+  else
+    slp_admin_read_in(a, 0);
+}
+
+void slp_pause_evict(slp_admin *a) {
+  const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, a->o.name);
+  const slp_worker_row *w = l ? slp_snapshot_instance(&a->snapshot, l->owner) : NULL;
+  SLP_CHECK(w); /* wait_for_owner has found it in the same rows */
+  slp_operation i = {.kind = SLP_OPERATION_EVICT,
+                     .me = slp_str_of(a->me),
+                     .id = w->id,
+                     .incarnation = w->incarnation,
+                     .counter = w->counter};
+  if (slp_admin_write(a, &i, 0, evicted)) slp_admin_no_memory(a);
 }
 
 static void wait_for_owner(slp_admin *a, const slp_lease_row *l) {
   uint64_t limit_us = slp_after_us(a->pause->begun_us, (uint64_t)a->o.limit_ms * 1000);
   if (!may_be_read(a, l)) {
     slp_edits_nothing(a, l->shard, a->pause->wrote ? SLOOP_CHANGE_DONE : SLOOP_CHANGE_WAS_SO);
+    return;
+  }
+  slp_watch_saw(a);
+  const slp_watched *w = slp_watch_add(a, l);
+  if (w && w->dead && slp_snapshot_instance(&a->snapshot, l->owner)) {
+    slp_admin_move(a, SLP_ADMIN_EVICTING);
   } else if (slp_now_us(a->o.host) < limit_us) {
     slp_admin_read_in(a, AGAIN_US);
   } else {

@@ -640,7 +640,8 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop(d, "avoid_ts");
 }
 
-/* Pauses a shard, or ends its pause and its parking. The owner keeps the lease until it has read the row. */
+/* Pauses a shard, or ends its pause and its parking. The owner keeps the lease until it has read the row. A
+ * free lease gets another epoch, so that no TAKE succeeds that was decided before. */
 static void pause_shard(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n)
     is_text(d, "owner", i->owner);
@@ -650,6 +651,7 @@ static void pause_shard(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, "pos", SLP_TEST_NE, slp_row_request_s(d, SLP_STR("9:end")), 0);
   if (i->hold.on) {
     set_s(d, "pause", i->me);
+    if (!i->owner.n) set_n(d, "epoch", i->epoch + 1);
   } else {
     drop(d, "pause");
     drop(d, "park");

@@ -45,6 +45,18 @@ TEST(the_owner_is_waited_for) {
   done();
 }
 
+/* By its stamp it has been silent for long; that proves nothing before it was watched for its lease. */
+TEST(a_silent_owner_is_evicted) {
+  begin("s1");
+  worker("a", NULL);
+  PUT("lead", "owner=a." INCARNATION, "epoch#3", "start=0:oldest", "fmt#1");
+  PUT("l/s1", "owner=a." INCARNATION, "epoch#5", "pos=0:oldest");
+  CHECK_INT(pause_it("s1", 1, 60000, 0), SLOOP_CHANGE_DONE);
+  CHECK(took_us >= 10000000 && took_us < 14000000);
+  CHECK(strncmp(get("w/a", "gone"), "operator.", 9) == 0);
+  done();
+}
+
 TEST(parking_is_ended_as_well) {
   begin("s1");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "park=a." INCARNATION);

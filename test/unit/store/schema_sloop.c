@@ -195,6 +195,9 @@ TEST(a_shard_is_paused_whoever_owns_it) {
   CHECK(parsed.u.lease.paused && !parsed.u.lease.owner.n);
   DO(.kind = SLP_OPERATION_PAUSE, .me = S("op.1"), .shard = S("s1"), .epoch = 1);
   CHECK(!parsed.u.lease.paused && !parsed.u.lease.parked);
+  DO(.kind = SLP_OPERATION_PAUSE, .me = S("op.1"), .shard = S("s1"), .epoch = 1, .hold = {.on = 1});
+  CHECK(parsed.u.lease.paused && parsed.u.lease.epoch == 2);
+  REFUSED(.kind = SLP_OPERATION_TAKE, .me = S("w1.a"), .shard = S("s1"), .epoch = 1); /* decided before */
   end();
 }
 
