@@ -91,9 +91,9 @@ MUTANTS = [
   ("gap_untold", "herd", "what was trimmed before a lease was taken is not told"),
   ("refused_is_done", "herd_command", "a command tells a write that was refused as done"),
   ("doubt_forgotten", "herd_command", "a command whose write got no answer tells that it changed nothing"),
+  ("reset_unfenced", "herd_command", "a reset replaces another position than the one that is told"),
   # What a drain promises.
   ("joins_unheld", "herd_drain", "a new worker takes leases before it knows whether the application is drained"),
   ("opens_while_held", "herd_drain", "a lease that comes while the application is drained is read"),
   ("drain_ignores_leases", "herd_drain", "a drain is told as done while workers still read"),
-  ("reset_unfenced", "herd_command", "a reset replaces another position than the one that is told"),
 ]
