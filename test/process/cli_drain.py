@@ -14,7 +14,7 @@ import threading
 import time
 
 from box import BIN, Box, NO_LIMITS
-from command import check, end, environment, equal, main, test, wait_until
+from command import check, end, environment, equal, main, read_until, test, wait_until
 
 FULL = bool(os.environ.get("SLOOP_TEST_FULL"))
 APP = "billing"
@@ -141,6 +141,12 @@ def nothing_is_read_while_it_is_drained():
             equal(r.code, 0, r.err)
             check(b"drained, until --undrain" in r.out and r.out.count(b"drained") == workers + 2, r.out)
             check(any(json.loads(line).get("drain") == "drained" for line in fleet.command("--leases", "-J").out.splitlines()))
+            watch = box.start("-G", APP, "--watch=1", "demo")
+            try:
+                shown = read_until(watch.stdout.fileno(), lambda got: got.count(b"drained, until --undrain") == 2)
+            finally:
+                end(watch)
+            check(shown.count(b" drained ") >= workers + 1, shown)
             r = fleet.command("--explain", "0")
             check(b"the application is drained; --undrain ends that" in r.out, r.out)
             r = fleet.command("--drain")
