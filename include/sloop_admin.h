@@ -112,7 +112,7 @@ typedef struct sloop_worker_s {
       behind_ms,          /* its lag; -1: not told */
       rate_bytes;         /* the bytes of payload that it hands over in a second; -1: not told */
   const char *evicted_by; /* the instance that evicted it; its own if it has left */
-  int drained;            /* 1: it has told that it obeys the present drain, and it has no lease */
+  int drained;            /* 1: the worker has stopped reading for the present drain */
 } sloop_worker_t;
 typedef struct sloop_leases_s {
   const sloop_lease_t *const *leases; /* sorted by shard */
@@ -311,9 +311,9 @@ typedef struct sloop_drain_s {
 /* Gets what has become of it; NULL: nothing was changed, or that is not known. */
 typedef void (*sloop_drain_cb)(sloop_admin_t *, int status, const sloop_drain_t *drain_or_null,
                                const sloop_error_t *error_or_null, void *arg);
-/* on 1: drains the application. Its workers stop fetching, wait for the records that are out (at most
- * handover_ms), store their positions and release all leases. They and workers that start later stay, and
- * wait. cb comes when no worker reads any more, and none will before the drain is ended. A worker that is
+/* on 1: drains the application. Workers stop fetching, wait for the records that are out (at most
+ * handover_ms), store their positions and release all leases. Workers stay, and those that start later wait
+ * as well. cb comes when no worker reads any more, and none will before the drain is ended. A worker that is
  * silent for its lease_ms is evicted. SLOOP_ELEASE after limit_ms (0: 60 s): the application stays drained,
  * and the drain tells which workers may still read; workers of 0.1.0 know no drain and read on.
  *
@@ -321,9 +321,9 @@ typedef void (*sloop_drain_cb)(sloop_admin_t *, int status, const sloop_drain_t 
  *
  * With schema "sloop" only, else cb gets SLOOP_EOPTION. */
 SLOOP_EXTERN int sloop_admin_drain(sloop_admin_t *a, int on, uint32_t limit_ms, sloop_drain_cb cb, void *arg);
-/* on 1: pauses one shard: its owner waits for the records that are out, stores its position and releases the
- * lease, and nobody takes it. cb comes when that is done. on 0: ends the pause, or the parking of a shard
- * that a worker has parked. The result has one change: DONE, WAS_SO or ENDED. SLOOP_ENOSHARD: it has no
+/* on 1: pauses one shard. The owner waits for the records that are out, stores the position and releases the
+ * lease, and no worker takes the lease. cb comes when that is done. on 0: ends the pause, or the parking of a
+ * shard that a worker has parked. The result has one change: DONE, WAS_SO or ENDED. SLOOP_ENOSHARD: it has no
  * lease; SLOOP_ELEASE after limit_ms (0: 60 s): its owner still reads, and the shard stays paused. With
  * schema "sloop" only, else cb gets SLOOP_EOPTION. */
 SLOOP_EXTERN int sloop_admin_pause(sloop_admin_t *a, const char *shard, int on, uint32_t limit_ms,
@@ -381,16 +381,17 @@ typedef struct sloop_migration_s {
 /* Gets what was found out. found_or_null may be set also with a negative status. */
 typedef void (*sloop_migrate_cb)(sloop_admin_t *, int status, const sloop_migration_t *found_or_null,
                                  const sloop_error_t *error_or_null, void *arg);
-/* Copies the positions of all shards from one place to another. At most one of them is a token. Needs no
- * app. With write 0 it only finds out what would be done. The source
- * stays as it is. Rows of the target are made, and never changed.
+/* Copies the positions of all shards from one place to another. At most one of them is a token. Needs no app.
+ * With write 0 it only finds out what would be done. The source stays as it is. Rows of the target are made,
+ * and never changed.
  *
  * Both sides are first watched for a lease. If a worker lives on one, nothing is written, and cb gets
  * SLOOP_EOWNED. A source that is in_use is not watched: each checkpoint is copied as it was read, in the
- * order of its partition keys, so what its workers read later is read by the target's workers too. If anything is in the way, nothing is written either, and cb gets SLOOP_ELEASE; the moves say
- * what. If a worker begins to work while rows are being made, cb gets SLOOP_ELEASE, unless all rows are there
- * by then. A copy that was cut off is completed by calling this again. SLOOP_ETOKEN: the token is damaged or
- * of another stream. Returns SLOOP_EOPTION also if a place is missing, or both are tokens. */
+ * order of its partition keys, so what its workers read later is read by the target's workers too. If
+ * anything is in the way, nothing is written either, and cb gets SLOOP_ELEASE; the moves say what. If a
+ * worker begins to work while rows are being made, cb gets SLOOP_ELEASE, unless all rows are there by then. A
+ * copy that was cut off is completed by calling this again. SLOOP_ETOKEN: the token is damaged or of another
+ * stream. Returns SLOOP_EOPTION also if a place is missing, or both are tokens. */
 SLOOP_EXTERN int sloop_admin_migrate(sloop_admin_t *a, const sloop_place_t *from, const sloop_place_t *to,
                                      int write, sloop_migrate_cb cb, void *arg);
 

@@ -31,7 +31,7 @@ typedef enum slp_admin_task {
   SLP_ADMIN_EXPLAIN, /* says why one shard is read, or why it is not */
   SLP_ADMIN_RELEASE, /* takes a lease from its owner, or evicts a worker */
   SLP_ADMIN_RESET,   /* sets the position of one lease, or of all leases */
-  SLP_ADMIN_PAUSE,   /* has nobody read one shard until a later command, or ends that */
+  SLP_ADMIN_PAUSE,   /* stops the reading of one shard until a later command, or ends that */
   SLP_ADMIN_DRAIN,   /* has all workers stop reading until a later command, or ends that */
   SLP_ADMIN_SURVEY,  /* reads the position of every shard, from a table that no worker uses (but: in_use) */
   SLP_ADMIN_IMPORT   /* creates rows for given positions */

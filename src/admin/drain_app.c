@@ -1,8 +1,8 @@
 /* drain_app.c - drains an application, or ends its drain: switches the hold in its row of leadership on or
  * off (lease/hold.h), and notifies the leader.
  *
- * A drain then reads the rows again and again, until no worker can read any more. That is so when each worker
- * has told in its row that it obeys this version of the hold and has no lease. A worker that registers later
+ * A drain then reads the rows again and again, until no worker can read any more: each worker has told in its
+ * row that it obeys this version of the hold and has no lease. A worker that registers later
  * reads the row of leadership first. A worker that is silent for a whole lease is evicted, because it may
  * only be stopped, and would go on reading when it wakes. */
 #include "admin/command.h"
@@ -59,7 +59,7 @@ static void tell(slp_admin *a) {
 
 static void notified(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  /* a leader that was evicted meanwhile refuses it, and the next read shows the one that leads now */
+  /* An evicted leader refuses the notification. The next read then shows the present leader. */
   a->drain->notified = slot->op.end == SLP_OUTCOME_DONE;
   if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
@@ -78,8 +78,8 @@ static void written(slp_admin_slot *slot) {
 
 static int is_switched(const slp_admin *a) { return a->snapshot.leadership.hold.on == a->o.hold_on; }
 
-/* Returns a version that is greater than every one that workers may know, also of a row of leadership that
- * was deleted since. */
+/* Returns a version greater than every version in the rows. A row of leadership that an operator has deleted
+ * may have had a greater version than the present row. */
 static uint64_t new_version(const slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   uint64_t version = s->leadership.hold.version;
@@ -100,8 +100,8 @@ void slp_drain_write(slp_admin *a) {
   if (r) slp_admin_no_memory(a);
 }
 
-/* Returns 1 if the leader must still be notified. Its row is looked for behind the write of the switch: a
- * worker that begins to lead later reads the switch. */
+/* Returns 1 if the leader must still be notified. The rows were read after the switch was written, so a
+ * worker that begins to lead after that read sees the switch by itself. */
 static int is_to_notify(const slp_admin *a) {
   return !a->drain->notified && slp_admin_leader(a) && a->drain->rounds < ROUNDS_MAX;
 }

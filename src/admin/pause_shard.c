@@ -1,8 +1,8 @@
 /* pause_shard.c - pauses one shard of an application, or ends its pause: writes the mark `pause` into the
- * row of its lease, or removes it, and notifies the leader. The leader then assigns the lease to nobody. Its
- * owner reads the row, and gives the lease up when the records that are out have come back. A pause is done
- * when the lease has no owner any more. An owner that is silent for a whole lease is evicted, because it may
- * only be stopped, and would go on reading for a moment when it wakes. */
+ * row of its lease, or removes it, and notifies the leader. The leader then assigns the lease to no worker.
+ * The owner reads the row, and gives the lease up when the records that are out have come back. A pause is
+ * done when the lease has no owner any more. An owner that is silent for a whole lease is evicted, because
+ * it may only be stopped, and would go on reading for a moment when it wakes. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
@@ -27,7 +27,7 @@ struct slp_pause {
 
 static void notified(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  /* a leader that was evicted meanwhile refuses it, and the next read shows the one that leads now */
+  /* An evicted leader refuses the notification. The next read then shows the present leader. */
   a->pause->notified = slot->op.end == SLP_OUTCOME_DONE;
   if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
@@ -49,8 +49,8 @@ static int is_to_be_written(const slp_admin *a, const slp_lease_row *l) {
   return a->o.hold_on ? !l->paused : l->parked;
 }
 
-/* Returns 1 if the leader must still be notified. Its row is looked for behind the write of the mark: a
- * worker that begins to lead later reads the mark. */
+/* Returns 1 if the leader must still be notified. The rows were read after the mark was written, so a worker
+ * that begins to lead after that read sees the mark by itself. */
 static int is_to_notify(const slp_admin *a) {
   return !a->pause->notified && slp_admin_leader(a) && a->pause->rounds < ROUNDS_MAX;
 }

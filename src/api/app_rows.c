@@ -1,6 +1,6 @@
 /* app_rows.c - finds the applications in the rows of a lease table (app_rows.h). Rows of the native layout
- * are read by their schema, one application and stream after the other. Of other layouts only the attributes
- * are looked at that the registry names (guest/layouts.h). */
+ * are read by their schema, one application and stream after the other. In rows of other layouts, only the
+ * attributes named in the registry (guest/layouts.h) are looked at. */
 #include "api/app_rows.h"
 
 #include "base/mem.h"
@@ -130,7 +130,7 @@ static int has(const slp_row *row, const char *name) {
   return !name || slp_row_get(row, slp_str_of(name))->kind != SLP_VAL_NONE;
 }
 
-/* Returns the layout whose rows these are: the first one with these keys of which a row has the mark. */
+/* Returns the first layout with these keys whose mark some row has; NULL: there is none. */
 static const slp_layout *layout_of(const char *hash, const char *range, const slp_store_rows *rows) {
   const slp_layout *l;
   for (size_t i = 0; (l = slp_layout_at_place(i)); i++) {

@@ -10,7 +10,7 @@
 struct slp_store_rows;
 
 typedef struct slp_found_app {
-  /* schema: if the rows do not show which of several layouts they have, all of them, joined with "or".
+  /* schema: the name of the layout, or the names of all layouts that are possible, joined with "or".
    * stream: "" if the rows do not name it. table: the table that the rows are in. */
   const char *app, *schema, *stream, *table;
   int64_t workers;   /* workers that live by their rows; -1: rows do not say which workers live */

@@ -72,8 +72,8 @@ static void leave_if_done(command *k) {
 
 #define DRAINS (SLP_MODE_DRAIN | SLP_MODE_UNDRAIN)
 #define PAUSES (SLP_MODE_PAUSE | SLP_MODE_RESUME)
-/* --drain and --pause wait for workers for at most four fifths of the command's time limit, so that the
- * library says first which of them still read. 0: the library's own limit. */
+/* Returns how long --drain and --pause wait for workers: four fifths of the command's time limit, so that the
+ * library says which workers still read before the command ends. 0: the library's own limit. */
 static uint32_t stop_ms(const slp_args *a) { return (uint32_t)slp_min_u64(limit_ms(a) / 5 * 4, UINT32_MAX); }
 
 static int exit_code_of(int status) {
