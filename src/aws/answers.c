@@ -131,7 +131,8 @@ static int read_rows(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max
   return SLP_MORE;
 }
 
-/* Reads one member of the object that contains the listing, or of the object around that one. */
+/* Reads one member. Before the reader has entered the object `shape->inside`, skips every member except the
+ * object itself, which it enters. */
 static int read_list_member(slp_list_reader *r, slp_op_list_shards *op) {
   const slp_list_shape *shape = r->shape;
   slp_json *j = &r->j;
@@ -149,7 +150,7 @@ static int read_list_member(slp_list_reader *r, slp_op_list_shards *op) {
     return q;
   }
   if (!slp_str_is(j->text, "Shards")) return slp_json_skip(j);
-  op->shards_n = 0; /* if an answer has "Shards" twice, the last one is used */
+  op->shards_n = 0; /* if an answer has the member "Shards" twice, the last list is used */
   q = slp_read_enter(j, SLP_JSON_ARRAY);
   if (q > 0) r->in_rows = r->rows_given = 1;
   return q < 0 ? q : 0;
@@ -164,7 +165,7 @@ static int read_list(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max
     if (e) return e;
     q = slp_read_key(j);
     if (q < 0) return q;
-    /* the object `inside` has ended: continue with the members of the object around it */
+    /* the object `shape->inside` has ended: continue with the members of the top level */
     if (q == 0 && r->inside && r->shape->inside) {
       r->inside = 0;
       q = 1;

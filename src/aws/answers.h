@@ -11,9 +11,9 @@
 int slp_read_iterator(slp_str body, slp_op_iterator *op, const char **ret_why);
 
 typedef struct slp_list_shape {
-  const char *inside; /* the member that contains the listing; NULL: the top level does */
+  const char *inside; /* the member that contains the listing; NULL: the listing is at the top level */
   const char *next;   /* the member that has the token of the next page */
-  const char *status; /* the member that has the stream's status; NULL: no member has it */
+  const char *status; /* the member that has the stream's status; NULL: the answer has no status */
 } slp_list_shape;
 
 /* Reads a listing in slices, so that a long listing does not hold up the event loop. */

@@ -1,6 +1,6 @@
-/* ask_code.c - asks for the code on a thread. When the caller stops asking, the thread may still wait for the
- * user, and needs a moment to stop. So each question has a slp_mem of its own, which is freed when the thread
- * no longer uses it. */
+/* ask_code.c - asks for the code of an MFA device on a thread, because reading the terminal blocks. When the
+ * caller stops asking, the thread may still be waiting for the user. So each question has an allocator
+ * (slp_mem) of its own, which is freed after the thread has stopped. */
 #include "aws/ask_code.h"
 
 #include "base/clean.h"

@@ -12,7 +12,7 @@ int slp_codes_can_be_asked(void);
 
 #define SLP_CODE_MAX 40
 typedef struct slp_code_ask slp_code_ask;
-/* Gets the code. If `error` is 0, `code` is valid during this call only. */
+/* Called with the code if `error` is 0; the text `code` is valid during this call only. */
 typedef void (*slp_code_fn)(void *arg, int error, const char *code);
 /* Asks the user, on another thread. `device` is the MFA device, for the question. `done` is called once, in a
  * turn of the event queue. Returns NULL if there is no memory. */

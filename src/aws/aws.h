@@ -38,8 +38,8 @@ const char *slp_process_getenv(void *ctx, const char *name);
 typedef struct slp_aws_keys {    /* keys from the user's callback; copied */
   slp_str key_id, secret, token; /* token is absent for permanent keys */
   int64_t expires_at_ms;         /* SLP_KEYS_NEVER or later: never; negative: long ago */
-  /* 1: expired keys are still used while there are no newer ones, because their source may be out of reach
-   * for long */
+  /* 1: expired keys are still used until newer keys come, because the source of the keys may be unreachable
+   * for hours */
   uint8_t outlives;
   slp_str account; /* the number of the account; absent if the source of the keys does not tell it */
 } slp_aws_keys;
@@ -74,8 +74,9 @@ typedef struct slp_aws_options {
 } slp_aws_options;
 
 /* Creates an identity and copies what it needs of o. Returns 0, or SLOOP_EOPTION or SLP_ENOMEM with a
- * sentence in `why`. Only the first call reads files and looks for the region. If it finds an unreadable file
- * or no region, it fails with SLP_AUTH or SLP_REFUSED, and the message says what to set. */
+ * sentence in `why`. Files are read, and the region is found, only when the first call to a service is made.
+ * If a file is unreadable or no region is found, that call fails with SLP_AUTH or SLP_REFUSED, and its
+ * message says what to set. */
 int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[160]);
 /* Takes a reference. */
 void slp_aws_hold(slp_aws *aws);
@@ -87,7 +88,7 @@ void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const 
 
 typedef struct slp_aws_stats {
   uint64_t calls, retries, throttles, bytes_in, bytes_out, cbor_refused, clock_fixes, creds_refreshes;
-  uint64_t failed;                  /* how many tries of calls failed */
+  uint64_t failed;                  /* how many tries failed; a call may make several tries */
   uint64_t failed_as[SLP_FAILURES]; /* how many tries failed with the error number i (slp_failure_number) */
 } slp_aws_stats;
 /* Returns the counters of all calls of this identity; they live as long as aws. */

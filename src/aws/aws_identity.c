@@ -43,7 +43,8 @@ static int settle_settings(slp_aws *aws, slp_fail *f) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", why);
   }
   const char *bundle = aws->getenv_fn(aws->getenv_ctx, "AWS_CA_BUNDLE");
-  /* the host was given this bundle when it was created */
+  /* 1: an option or AWS_CA_BUNDLE names a bundle; the host got it when it was created, so the profile's
+   * bundle is not used */
   int given = aws->ca_bundle_given || (bundle && bundle[0]);
   bundle = given ? NULL : slp_profile_get(&aws->profiles.profile, SLP_PROFILE_CA_BUNDLE);
   if (bundle && !aws->ca_bundle) {
@@ -86,8 +87,8 @@ static int ask_machine(slp_aws *aws, slp_wait *wait) {
   return SLP_MORE;
 }
 
-/* Decides what follows from a profile file that can't be read. If the file is not needed (`needed` is 0),
- * returns 0. Otherwise returns an error with f set. */
+/* Decides whether a call fails because a profile file can't be read. Returns 0 if the call does not need the
+ * file (`needed` is 0), otherwise an error with f set. A lack of memory is always an error. */
 static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
   if (aws->profiles.error == SLP_ENOMEM) {
     aws->profiles.loaded = 0;
@@ -100,8 +101,8 @@ static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
 }
 
 /* Returns the URL that the options give for this service, or NULL. The option `endpoint` is only for the
- * stream's services. STS and the like are not reached there: an interface endpoint of Kinesis does not serve
- * them, and a local server in place of Kinesis should not be sent proofs of identity. */
+ * stream's services. It is not used for STS and other services that give keys. An interface endpoint of
+ * Kinesis does not serve these, and a local server in place of Kinesis should not get proofs of identity. */
 static const char *url_for(const slp_aws *aws, slp_svc svc) {
   if (svc == SLP_SVC_LEASES && aws->lease_endpoint) return aws->lease_endpoint;
   int serves_streams =
@@ -142,8 +143,8 @@ int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
   return r;
 }
 
-/* Finds the endpoint of a service in the region `region`, for signing in. slp_aws_endpoint or a load of
- * `profile` must have succeeded before. The endpoint is returned only in *ret, not stored in aws. */
+/* Finds the endpoint, in the region `region`, of a service that is called to sign in. slp_aws_endpoint or a
+ * load of `profile` must have succeeded before. The endpoint is returned only in *ret, not stored in aws. */
 static int find_endpoint_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
                             slp_endpoint *ret, slp_fail *f) {
   slp_endpoint_wish wish = make_wish(aws, svc);

@@ -30,7 +30,7 @@ struct slp_aws {
   slp_profiles profiles;  /* used for settings; the providers of keys read the files themselves */
   uint8_t settings_known; /* 1: tries_max and ca_bundle are valid */
   uint32_t tries_max;     /* the limit from AWS_MAX_ATTEMPTS and the like; 0: not set */
-  /* owned; the profile's ca_bundle; NULL: there is none, or the host was given another one */
+  /* owned; the profile's ca_bundle; NULL: the profile has none, or the host was given another bundle */
   char *ca_bundle;
   uint8_t ca_bundle_given; /* 1: an option gave the CA bundle, so environment and profile do not matter */
   slp_imds machine;        /* asked for the region of this machine */
@@ -51,7 +51,8 @@ struct slp_aws {
 };
 
 /* ---- aws_identity.c -------------------------------------------------------------------------------- */
-/* Prepares the reading of profiles and the question to the machine. The options must be copied before. */
+/* Prepares aws to read profiles and to ask the machine's metadata service. The options must have been copied
+ * into aws before. */
 void slp_aws_settings_init(slp_aws *aws);
 /* Returns the service's time, which requests are signed with. */
 int64_t slp_aws_now_ms(const slp_aws *aws);

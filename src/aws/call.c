@@ -27,8 +27,8 @@
 /* Room for the header Authorization: key id, scope, header names and signature take about 300 bytes. For a
  * longer text the buffer grows. */
 #define AUTHORIZATION_MAX 1024u
-/* How often a call is repeated if the service refused the time of its signature, and the refusal was read too
- * late to say anything about the clock. */
+/* How often a call is repeated for this reason: the service refused the time of its signature, but the
+ * refusal was read too late to show whether the clock is wrong. */
 #define LATE_MAX 3u
 
 static const slp_set allowed[] = {
@@ -204,8 +204,8 @@ static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
   return 0;
 }
 
-/* Returns the host to sign for. If the account has a host of its own, it is that host, and account_url is
- * set. Returns {NULL, 0} with c->fail set if the call can't be sent. */
+/* Returns the host to sign for. If the account has a host of its own, returns this host and sets account_url.
+ * Returns {NULL, 0} with c->fail set if the call can't be sent. */
 static slp_str choose_host(slp_call *c, slp_str keys_account) {
   const slp_endpoint *e = &c->aws->endpoints[c->svc];
   const size_t scheme_n = strlen("https://");
@@ -264,8 +264,8 @@ static void send_without_family(slp_call *c) {
   send(c, c->keys);
 }
 
-/* Adds to the service's refusal of the keys why there are no new keys. With the refusal alone, the user would
- * look for a mistake in keys that worked until now. */
+/* Adds to c->fail, in which the service refused the keys, the reason why there are no new keys. With the
+ * refusal alone, the user would look for a mistake in keys that worked until now. */
 static void tell_why_no_new_keys(slp_call *c) {
   const slp_fail *last = slp_creds_last(c->aws->creds);
   char refusal[sizeof c->fail.message];
@@ -283,9 +283,9 @@ static slp_str kind_of(const slp_call *c, char room[KIND_MAX]) {
   return (slp_str){room, (size_t)n};
 }
 
-/* Reserves a place in the account's quota, the next one if an earlier reserved time has passed unused.
- * Returns 1 if the reserved time is still to come: the timer is set. Returns 0 if the call may be sent
- * now. */
+/* Reserves a time at which the account's quota lets this call be sent. If an earlier reserved time has passed
+ * unused, reserves a new one. Returns 1 if the reserved time is still to come; the timer is then set. Returns
+ * 0 if the call may be sent now. */
 static int waits_for_turn(slp_call *c) {
   slp_host *h = c->aws->h;
   char room[KIND_MAX];
@@ -336,7 +336,8 @@ static void settle(slp_call *c) {
   aws->stats.creds_refreshes = slp_creds_refreshes(aws->creds);
   if (c->keys_are == SLP_CALL_KEYS_REFUSED && serial == c->serial) {
     tell_why_no_new_keys(c);
-    end_later(c); /* c->fail still has the refusal: the keys fetched anew are the ones that were refused */
+    /* c->fail still has the refusal: the attempt for new keys returned the refused keys again */
+    end_later(c);
     return;
   }
   if (c->keys_are == SLP_CALL_KEYS_REFUSED) move_keys(c, SLP_CALL_KEYS_RENEWED);
@@ -421,9 +422,9 @@ static void network_failed(slp_call *c) {
 }
 
 /* Corrects the clock offset by the Date of the answer, unless somebody between the service and this process
- * could have changed that header. Returns 1 if the offset was corrected. fixed_before: the answer before this
- * one corrected the offset. Then it is not corrected, because a service that refuses even its own time would
- * be called for ever. After any other answer, minutes may have passed, and the clock may be wrong again. */
+ * could have changed that header. Returns 1 if the offset was corrected. fixed_before 1: the previous answer
+ * has just corrected the offset, so it is not corrected again: a service that refuses even its own time would
+ * be called for ever. */
 static int fix_clock(slp_call *c, int fixed_before) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];
@@ -441,10 +442,10 @@ static int fix_clock(slp_call *c, int fixed_before) {
   return 1;
 }
 
-/* Returns 1 if the refusal says nothing about the clock, because too much time has passed since the request
- * was signed, by the wall clock or the monotonic clock. Either the process was stopped, the machine slept, or
- * the clock was set. Then the signature may have been too old when it was sent, and the Date in the answer
- * may be too old as well. */
+/* Returns 1 if too much time has passed since the request was signed, by the wall clock or the monotonic
+ * clock. The refusal then does not show whether the clock is wrong. Either the process was stopped, the
+ * machine slept, or the clock was set. Then the signature may have been too old when it was sent, and the
+ * Date in the answer may be too old as well. */
 static int is_read_late(const slp_call *c) {
   int64_t by_clock = slp_wall_ms(c->aws->h) - c->signed_wall_ms;
   uint64_t waited_us = slp_now_us(c->aws->h) - c->http.sent_us;

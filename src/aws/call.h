@@ -5,10 +5,10 @@
  * because its answers are the keys that a call needs.
  *
  *   IDLE -> SETTLING                   slp_call_send: what does the next try need?
- *   SETTLING -> WAITING_SETUP          the endpoint; then SETTLING again
- *   SETTLING -> WAITING_KEYS           the keys; then SETTLING again
- *   SETTLING -> PAUSING                a place in the account's quota; then SETTLING again
- *   SETTLING -> SENT                   nothing: the try is sent
+ *   SETTLING -> WAITING_SETUP          it needs the endpoint; then SETTLING again
+ *   SETTLING -> WAITING_KEYS           it needs the keys; then SETTLING again
+ *   SETTLING -> PAUSING                it needs a place in the account's quota; then SETTLING again
+ *   SETTLING -> SENT                   it needs nothing more, and is sent
  *   SENT -> READING                    status 200: the owner reads the body, in slices if it is long
  *   READING -> IDLE                    slp_call_good: on_done is called
  *   SENT, READING -> SETTLING          after a remedy, or slp_call_again
@@ -69,7 +69,8 @@ typedef struct slp_call {
   const slp_sign_keys *keys; /* keys of the owner, which can't be renewed; NULL: the keys of aws */
   uint8_t anonymous;         /* 1: the call is not signed */
   slp_str secret;            /* the part of the body that no message may contain; {NULL, 0}: no part */
-  /* 1: the secrets are kept until slp_call_cancel or slp_call_free, because the owner reads after the call */
+  /* 1: the secrets are kept until slp_call_cancel or slp_call_free, because the owner still reads the answer,
+   * and may quote it, after the call has ended */
   uint8_t keeps_secrets;
   slp_buf *into; /* gets the body of the answer; cleared before each try */
   uint32_t total_ms_max;
@@ -124,8 +125,10 @@ typedef struct slp_call {
   uint8_t free_try;       /* 1: the next try follows a remedy, so it is not counted */
   slp_call_keys keys_are;
   uint8_t stale_tried; /* 1: the call was sent again on a new connection, which is tried once in a call */
-  uint8_t clock_fixed; /* 1: the last answer refused the request's time, and its Date corrected the clock */
-  uint8_t late_tried;  /* how many refusals of the request's time were read too late to correct the clock */
+  /* 1: the last answer refused the request's time, and its header Date was used to correct the clock
+   * offset */
+  uint8_t clock_fixed;
+  uint8_t late_tried; /* how many refusals of the request's time were read too late to correct the clock */
 } slp_call;
 
 void slp_call_init(slp_call *c, slp_aws *aws); /* makes c an idle call without a request */
@@ -137,21 +140,21 @@ void slp_call_refuse(slp_call *c, slp_class class, int code, const char *why);
 void slp_call_cancel(slp_call *c);
 void slp_call_free(slp_call *c); /* frees what c owns; the call must be idle */
 
-/* The functions up to slp_call_again are called in on_body, and are the last thing that it does with c. */
+/* on_body calls one of the functions from here to slp_call_again, and must not use c afterwards. */
 void slp_call_good(slp_call *c); /* ends the call with success */
 /* Ends the try as failed, after which the call may try again. */
 void slp_call_bad(slp_call *c, slp_class class, int code, const char *why);
-/* Does the same for an answer that can't be read. r: SLP_ENOMEM if there is no memory for that; otherwise
- * `why` is the message. */
+/* Ends the try as failed, because its answer can't be read. r SLP_ENOMEM: there was no memory to read it.
+ * Otherwise `why` is the message. */
 void slp_call_unreadable(slp_call *c, int r, const char *why);
-void slp_call_damaged(slp_call *c); /* does the same for an answer whose checksum is wrong */
+void slp_call_damaged(slp_call *c); /* ends the try as failed: wrong checksum */
 void slp_call_more(slp_call *c);    /* has on_body called again in a later turn, for the next slice */
 /* sends the request, which the owner has changed, again at once; this does not count as a try */
 void slp_call_again(slp_call *c);
 
-/* DynamoDB sends the CRC-32 of a body. This function computes it over up to bytes_max more bytes of the
- * answer, in on_body or `reroute`. It must see bytes before a reader changes them. Returns 1 if the
- * whole body has been computed and its CRC-32 is wrong. */
+/* DynamoDB sends the CRC-32 of a body. This function adds up to bytes_max more bytes of the answer to our own
+ * CRC-32. Called in on_body or `reroute`, before a reader changes these bytes. Returns 1 if the sum includes
+ * the whole body and differs from DynamoDB's. */
 int slp_call_is_damaged(slp_call *c, size_t bytes_max);
 
 /* Returns the secrets that were sent and that no message may contain. They have been removed from c->fail

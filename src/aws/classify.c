@@ -10,12 +10,13 @@
 #include <sloop.h>
 #include <stdio.h>
 
-/* A body longer than this is no error of the service. Only its first bytes are quoted. */
+/* A longer body does not come from the service, but for example from a proxy. Only its first bytes are
+ * quoted. */
 #define ERROR_BODY_MAX 65536u
 #define EXCERPT_MAX 120u
 #define TEXT_MAX 256u
-/* If TEXT_MAX would cut a secret in two, so many more bytes are kept that the whole secret is found. A byte
- * of a secret can take six bytes. */
+/* TEXT_MAX may cut a secret in two. So many more bytes are searched that the part before the cut is still
+ * recognised. A byte of a secret takes up to six bytes, as in "\u002f". */
 #define SECRET_CUT_MAX (6u * SLP_SECRET_RUN)
 
 typedef struct row {
@@ -40,7 +41,7 @@ static const row rows[] = {
     {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},
     /* the answer to too many control calls, such as DescribeStream */
     {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},
-    /* the SDKs do not list this name as a throttle */
+    /* a throttle, although the SDKs do not list this name as one */
     {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},
     {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},             /* listed in SDK retry rules (see above) */
     {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},              /* listed in SDK retry rules (see above) */
@@ -321,8 +322,8 @@ static void excerpt(const slp_hiding *h, slp_str body, char out[EXCERPT_MAX + 1]
   out[n] = 0;
 }
 
-/* Returns the first line, but not the part where the service quotes the request, because the quote contains
- * the token. */
+/* Returns the first line, up to the place where the service begins to quote the request's headers, which
+ * include the session token. */
 static slp_str first_line(slp_str s) {
   s = trim_left(s);
   const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;
@@ -333,7 +334,7 @@ static slp_str first_line(slp_str s) {
   return s;
 }
 
-/* Returns the name of an error. It is empty if `raw` is not a valid name or contains a secret. */
+/* Returns the name of an error, or an empty text if `raw` is not a valid name or contains a secret. */
 static slp_str name_of(const slp_hiding *h, slp_str raw) {
   slp_str name = bare_name(raw);
   size_t told = slp_min_u64(name.n, sizeof((slp_fail *)0)->aws_code);
@@ -381,7 +382,8 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   slp_str code = name_of(&h, found.code), text = text_of(&h, found.message);
   if (!code.n) code = name_of(&h, slp_str_of(answer->error_type));
   slp_class class = slp_classify_name(code, answer->status, ret_remedy);
-  /* The name of the error may have been lost. So a 4xx without a name is not taken for a final refusal. */
+  /* If the body is damaged or incomplete, the name of the error may be lost. So a 4xx without a name is then
+   * not taken for a final refusal. */
   int cut = found.damaged || (answer->may_be_cut && !answer->body.n);
   if (cut && !code.n && class == SLP_REFUSED) class = SLP_TRANSIENT;
   slp_fail_clear(f);

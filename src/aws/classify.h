@@ -27,10 +27,10 @@ typedef struct slp_bad_answer {
 
 /* Sets every member of f, and *ret_remedy. */
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy);
-/* Called with the outcome of a call. If the service denied the call, the message then names the missing
- * permission, such as "kinesis:GetRecords", and the resource. `prefix` is "kinesis:", `target`
- * "Kinesis_20131202.GetRecords", `on` the name or ARN of the resource. If a KMS key was denied, the message
- * stays, because that is another permission. */
+/* Changes the message of f if the service denied the call: it then names the missing permission, such as
+ * "kinesis:GetRecords", and the resource. `prefix` is "kinesis:", `target` "Kinesis_20131202.GetRecords",
+ * `on` the name or ARN of the resource. If access to a KMS key was denied, the message is not changed,
+ * because another permission is missing. */
 void slp_name_right(slp_fail *f, const char *prefix, slp_str target, slp_str on);
 /* Returns the code for a class if no exact code is known: SLOOP_E* or -errno, or 0 for SLP_FINE. */
 int slp_class_code(slp_class class);
@@ -39,16 +39,16 @@ int slp_class_code(slp_class class);
 slp_class slp_classify_name(slp_str name, int status, slp_remedy *ret_remedy);
 /* For tests. Returns 1 if the table has a row for the name. */
 int slp_classify_knows(slp_str name);
-/* Returns 1 if the same request would fail again, because a certificate is not accepted or a proxy
- * refuses. */
+/* Returns 1 if the failure `code` would occur again for the same request, because a certificate is not
+ * accepted or a proxy refuses. */
 int slp_fails_again(int code);
-/* Returns the class of an answer whose header x-amzn-errortype is error_type. If it is "", the status
+/* Returns the class of an answer whose header x-amzn-errortype is error_type. If error_type is "", the status
  * decides. */
 slp_class slp_classify_type(const char *error_type, int status);
 
 /* Failed calls are counted under the names of the table, so that the number of counters is bounded. All other
- * names share one counter, and all calls without an answer share another one. The function returns the
- * counter's number. */
+ * names share one counter, and all calls without an answer share another one. slp_failure_number returns the
+ * number of the counter for f. */
 #define SLP_FAILURES 96u
 size_t slp_failure_number(const slp_fail *f);
 /* Returns the name of counter `number`: the error name without "Exception", "other" or "no answer". Returns

@@ -12,7 +12,7 @@
 
 #define TRIES 3
 #define ANSWER_MAX (64u * 1024)
-#define END "]}" /* ends the request; written after each datum, so that the request is complete at any time */
+#define END "]}" /* ends the request; written after each value, so that the request can be sent at any time */
 
 /* ---- the request --------------------------------------------------------------------------------------- */
 const char *slp_cw_namespace_wrong(slp_str ns) {

@@ -24,8 +24,8 @@
  * short life, an attempt is made after half of their life, and calls wait after three quarters. */
 #define ADVISORY_MS (15 * 60 * 1000)
 #define MANDATORY_MS (10 * 60 * 1000)
-/* How long after an attempt its keys are not fetched again if the service refuses them. The first keys of an
- * identity are an exception: they are fetched again at once. */
+/* If the service refuses keys sooner than this after the attempt that fetched them, no new attempt is made.
+ * Exception: the first keys of an identity are fetched again at once. */
 #define REFUSED_AGAIN_US 5000000u
 /* ADVISORY_MS and MANDATORY_MS are shortened at random, by at most 1/JITTER_PART. Otherwise a fleet that got
  * its keys at the same time would also renew them at the same time. */
@@ -61,7 +61,7 @@ struct slp_creds {
   int64_t next_expires_ms;
   uint8_t next_outlives;
   char why[SLP_KEYS_WHY];
-  /* text for the message that no provider has keys: where the last provider that had none has looked */
+  /* where the last provider without keys looked for them, for the message that no provider has keys */
   char looked[SLP_PROFILES_LOOKED + 2];
   /* the status from a source that failed; 0: the source did not answer */
   int http_status;
@@ -133,7 +133,7 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
 }
 
 /* ---- answers of providers ------------------------------------------------------------------------------ */
-/* Ends the wait for the provider that was asked. If that provider was given up and answers late, on_answer
+/* Ends the wait for the provider that was asked. If this provider has timed out and answers later, on_answer
  * ignores the answer, because the attempt is no longer in state ASKING. */
 static void answered(slp_creds *c, slp_keys_outcome outcome) {
   c->answer = outcome;

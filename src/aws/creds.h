@@ -1,6 +1,6 @@
 /* creds.h - the credentials of one identity. A chain of providers (sources of keys) is asked in order until
- * one has keys. The current keys are renewed before they expire. An "attempt" is one such round through the
- * chain; there is one attempt at a time. */
+ * one has keys. The current keys are renewed before they expire. An "attempt" asks the providers once for
+ * keys; there is one attempt at a time. */
 #ifndef SLP_AWS_CREDS_H
 #define SLP_AWS_CREDS_H
 
@@ -33,7 +33,7 @@ void slp_creds_await(slp_creds *c, slp_wait *wait);
  * an attempt has just fetched these same keys, so that another one would be useless. */
 int slp_creds_refused(slp_creds *c, uint64_t serial);
 /* Sets the service's clock minus this machine's clock. May be called while an attempt is in progress, because
- * an answer to that attempt may show the difference. */
+ * a provider's answer may show the difference. */
 void slp_creds_learn_clock(slp_creds *c, int64_t offset_ms);
 const slp_fail *slp_creds_last(const slp_creds *c); /* returns the outcome of the last attempt */
 uint64_t slp_creds_refreshes(const slp_creds *c);

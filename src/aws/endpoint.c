@@ -82,7 +82,7 @@ int slp_region_valid(slp_str region) {
   return 1;
 }
 
-/* Copies `region` without the text `part`, at whatever place it is. */
+/* Copies `region`, and leaves out each occurrence of `part`. */
 static void copy_without(char to[64], const char *region, const char *part) {
   size_t n = 0, part_n = strlen(part);
   while (*region) {
@@ -124,7 +124,7 @@ int slp_account_valid(slp_str account) {
 /* ---- URLs
  * ------------------------------------------------------------------------------------------------ */
 static int bad_url(char why[160], slp_str url, const char *what) {
-  /* a URL with user name and password is refused, and messages must not contain these */
+  /* a URL with a user name or a password is refused, and the message must not contain either of them */
   size_t secret = url.n;
   while (secret > 0 && url.p[secret - 1] != '@') secret--;
   slp_str shown = {url.p + secret, url.n - secret};
@@ -148,7 +148,8 @@ static int path_valid(slp_str path) {
   return 1;
 }
 
-/* Returns 1 if the host is exactly four numbers: "127.0.0.1.example.com" is no address. */
+/* Returns 1 if the host consists of exactly four numbers. "127.0.0.1.example.com" is a name, not an
+ * address. */
 static int is_ipv4(slp_str host) {
   size_t dots = 0, digits = 0;
   for (size_t i = 0; i < host.n; i++) {
@@ -376,8 +377,8 @@ int slp_endpoint_account_host(const slp_endpoint *e, slp_svc svc, slp_str target
   return 1;
 }
 
-/* Writes the host for signing in. Its name follows a rule of its own, and its FIPS hosts in GovCloud follow
- * another one. Returns 1 if the host was written, and 0 if the general rule applies. */
+/* Writes the host of the sign-in service, whose name follows other rules than the hosts of all other
+ * services. Returns 1 if the host was written, and 0 if the general rule applies. */
 static int signin_host(slp_endpoint *e, const partition *p, int fips, int dualstack) {
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
   if (dualstack || (fips && !gov)) return 0;

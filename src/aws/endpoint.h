@@ -15,9 +15,9 @@ typedef struct slp_endpoint {
   char region[64];
   const char *sign_as; /* the service's name in signatures; a static text */
   uint8_t tls, loopback;
-  /* An account can have a host of its own: ACCOUNT.HOST.REGION.SUFFIX. These are HOST and SUFFIX, static
-   * texts. For Kinesis, "data-" or "control-" stands before HOST. NULL: the service has no such hosts, or the
-   * user does not want them. */
+  /* An account can have a host of its own: ACCOUNT.HOST.REGION.SUFFIX. account_host is HOST and
+   * account_suffix is SUFFIX, both static texts. For Kinesis, "data-" or "control-" stands before HOST. Both
+   * NULL: the service has no such hosts, or the user does not want them. */
   const char *account_host, *account_suffix;
   uint8_t account_required; /* 1: a call must be sent to the host of an account, or fail */
 } slp_endpoint;
@@ -50,7 +50,8 @@ int slp_region_valid(slp_str region);
  * endpoints; ret is then the real region, "us-west-2". Returns 0 for any other valid region, and copies it to
  * ret. */
 int slp_region_real(slp_str region, char ret[64]);
-/* Returns 1 if a source other than the machine gives the region. */
+/* Returns 1 if an option, the environment, the profile or the ARN gives the region, so that the machine's
+ * metadata service need not be asked. */
 int slp_endpoint_region_named(const slp_endpoint_wish *wish);
 /* Returns 1 for "localhost" and for addresses of the loopback interface. An IPv6 address has no brackets
  * here. */

@@ -45,14 +45,15 @@ static void note_secrets(slp_fetch *f) {
 
 static void finish(slp_fetch *f) {
   f->busy = 0;
-  /* Hides secrets now, because the owner quotes these texts and may cut them. */
+  /* Hides secrets now, because the owner quotes these texts and may cut them; half a secret would no longer
+   * be recognised. */
   slp_hide_text(&f->secrets, f->http.error_text, strlen(f->http.error_text));
   slp_hide_text(&f->secrets, f->http.error_type, strlen(f->http.error_type));
   f->on_done(f);
 }
 
-/* Returns 1 if another try may help. If an answer is too large to have keys, its status decides, as for a
- * complete answer. */
+/* Returns 1 if another try may help. An answer that exceeds the size limit can't contain credentials; its
+ * status decides, as for a complete answer. */
 static int worth_another_try(const slp_http *http) {
   if (http->error && http->error != SLOOP_ETOOBIG)
     return !slp_fails_again(http->error) && http->error != SLP_ENOMEM;
@@ -64,8 +65,7 @@ static int worth_another_try(const slp_http *http) {
 static void on_answer(slp_http *http) {
   slp_fetch *f = SLP_OWNER(http, slp_fetch, http);
   if (f->tries < f->tries_max && worth_another_try(http)) {
-    /* The waits are those for throttled calls, which are longer, because whole fleets ask these servers at
-     * the same moment. */
+    /* Waits as long as after a throttled call, because whole fleets ask these servers at the same moment. */
     uint64_t wait = slp_retry_wait_us(SLP_THROTTLE, f->tries, slp_random(f->h), 0);
     if (slp_timer_set(f->h, &f->timer, slp_after_us(slp_now_us(f->h), wait)) == 0) return;
   }
@@ -141,7 +141,7 @@ const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]) {
   if (f->http.status == 200 || (!is_read && !for_people))
     snprintf(room, SLP_FETCH_TROUBLE, "status %d", f->http.status);
   else if (!is_read)
-    /* skips the words `unreadable` at the beginning; the rest of the message gives the status */
+    /* leaves out the text `unreadable` at the start of the message; the rest begins with the status */
     snprintf(room, SLP_FETCH_TROUBLE, "%.280s", fail.message + sizeof unreadable - 1);
   else
     snprintf(room, SLP_FETCH_TROUBLE, "status %d: %s%s%.180s", f->http.status, fail.aws_code,

@@ -19,7 +19,7 @@ typedef struct slp_fetch {
   const char *method, *url;
   slp_http_header headers[3];
   size_t headers_n;
-  /* body_secrets: parts of this body or of an earlier one that no message may contain */
+  /* body_secrets: parts of this body, or of an earlier body; they must not appear in any error message */
   slp_str body, body_secrets[2];
   uint32_t total_ms_max, tries_max;
   uint8_t no_proxy;
@@ -30,8 +30,8 @@ typedef struct slp_fetch {
   slp_http http;
   slp_buf answer;
   /* The secrets that were sent and that no message may contain: body_secrets, and the value of each header
-   * that is not known to be public. They point to the owner's texts. Empty after slp_fetch_clear or
-   * slp_fetch_cancel. */
+   * that is not known to be public. The elements point to the owner's texts. `secrets` is empty after
+   * slp_fetch_clear or slp_fetch_cancel. */
   slp_secrets secrets;
 
   slp_timer timer;
@@ -41,7 +41,7 @@ typedef struct slp_fetch {
 
 void slp_fetch_init(slp_fetch *f, slp_host *h); /* makes f idle, without a request and an answer */
 void slp_fetch_send(slp_fetch *f);
-/* stops, wipes the answer and forgets the secrets; may be called when idle */
+/* stops the request, wipes the answer and forgets the secrets; may be called when f is idle */
 void slp_fetch_cancel(slp_fetch *f);
 void slp_fetch_clear(slp_fetch *f); /* wipes the answer and forgets the secrets */
 /* Returns 1 if the failure may pass by itself: no answer, too many requests, or a server error. */

@@ -107,7 +107,8 @@ void slp_hide(const slp_secrets *secrets, char *z) {
   size_t n = strlen(z);
   for (size_t i = 0, from = 0, until = 0; i <= n; i++) {
     size_t part = i < n ? slp_hiding_at(&h, (slp_str){z + i, n - i}, SLP_SECRET_RUN) : 0;
-    if (i >= until) { /* the stretch from..until, which was hidden, ends here */
+    /* the bytes from..until-1 are parts of secrets, and the byte i is not: hide them if there are enough */
+    if (i >= until) {
       if (until - from >= SLP_SECRET_IN_WORDS_MIN) memset(z + from, '*', until - from);
       from = until = i;
     }

@@ -11,8 +11,8 @@
 
 #define SLP_SECRETS_MAX 4
 #define SLP_SECRET_RUN 8
-/* The name of an error is dropped if it contains part of a secret of at least this length. A shorter secret,
- * such as a sandbox accepts, could be part of a name by chance, and then the name must stay readable. */
+/* The name of an error is searched only for secrets of at least this length. A shorter secret, such as a
+ * sandbox accepts, could occur in a name by chance, and the name must stay readable then. */
 #define SLP_SECRET_IN_NAMES_MIN 16
 /* In our own messages, only stretches of at least this many bytes are hidden. A shorter one may be a word of
  * this program, such as "metadata", that also occurs in a secret which somebody made up. */
@@ -29,9 +29,11 @@ typedef struct slp_hiding {
 
 /* Prepares a search for parts of `secrets`, which are borrowed. */
 void slp_hiding_begin(slp_hiding *h, const slp_secrets *secrets);
-/* Returns how many bytes at the start of the text belong to a secret of at least `least` bytes; 0: none. */
+/* Returns how many bytes at the start of the text are part of a secret, 0 if none. Secrets shorter than
+ * `least` bytes are ignored. */
 size_t slp_hiding_at(const slp_hiding *h, slp_str text, size_t least);
-/* Writes '*' over all bytes of the text that belong to a secret of at least `least` bytes. */
+/* Writes '*' over all bytes of the text that are part of a secret. Secrets shorter than `least` bytes are
+ * ignored. */
 void slp_hiding_put(const slp_hiding *h, char *p, size_t n, size_t least);
 
 /* Returns 1 if the text contains a part of a secret. */

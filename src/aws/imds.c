@@ -64,8 +64,8 @@ static void tell_later(slp_imds *m, slp_imds_result result) {
   slp_post(m->h, &m->ev);
 }
 
-/* Returns a setting that is a number, but at most `most`. Returns `otherwise` if the setting is missing, not
- * a number, or 0. */
+/* Returns the value of a setting that is a number; a larger number is reduced to `most`. Returns `otherwise`
+ * if the setting is missing, not a number, or 0. */
 static uint32_t number(const slp_imds *m, const char *variable, slp_profile_key key, uint32_t otherwise,
                        uint32_t most) {
   uint64_t n;
@@ -165,7 +165,7 @@ static int sendable(slp_str s) {
 }
 
 /* Handles the answer to the PUT for a token. Inside a container the answer may not arrive (a hop limit of 1),
- * and some services do not know tokens. In both cases, documents are then fetched without a token. */
+ * and some services do not know tokens. In both cases, the documents are fetched without a token. */
 static void on_token(slp_imds *m) {
   const slp_http *http = &m->fetch.http;
   slp_str token = slp_buf_str(&m->fetch.answer);

@@ -19,7 +19,8 @@ typedef enum {
   SLP_IMDS_DISABLED, /* AWS_EC2_METADATA_DISABLED is set */
   SLP_IMDS_SILENT,   /* no answer, so this is not an EC2 machine; `why` says which address was tried */
   SLP_IMDS_STARVED,  /* there was no memory */
-  /* the service answers without the document, or the user set an address that does not answer; see `why` */
+  /* the service answered, but not with the document, or an address that the user set does not answer; see
+   * `why` */
   SLP_IMDS_BROKEN
 } slp_imds_result;
 

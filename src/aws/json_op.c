@@ -33,9 +33,9 @@ static void on_body(slp_call *c, int begin) {
   }
 }
 
-/* Called first for each answer. Copies the body of an error, which may have the row of a write whose
- * condition failed. Without the copy it would be lost, because finding the name of the error changes the
- * body. */
+/* Called first for each answer. Copies the body of an error, because it is changed in place when the name of
+ * the error is read. If the condition of a write failed, the body may contain the row that is in the
+ * table. */
 static int look(slp_call *c) {
   slp_json_op *op = op_of(c);
   slp_buf_clear(&op->refusal);

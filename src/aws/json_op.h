@@ -23,8 +23,8 @@ typedef struct slp_json_op {
   uint32_t ms_max, tries_max;
   uint8_t once;
   uint8_t paced; /* 1: the owner repeats a throttled call itself */
-  /* Reads op->answer in place. `begin` is 1 if it must start at the first byte, as it must after each new
-   * try. Returns 0 when the whole answer is read, and SLP_MORE to be called again in the next turn. Otherwise
+  /* Reads op->answer in place, in slices. begin 1: a new answer has come, and is read from its first byte.
+   * Returns 0 when the whole answer is read, and SLP_MORE to be called again in the next turn. Otherwise
    * returns an error with a static text in *why; the call is then repeated if that is allowed. */
   int (*read)(struct slp_json_op *op, int begin, const char **why);
   void (*on_done)(struct slp_json_op *op); /* called once, in a turn */
@@ -33,8 +33,8 @@ typedef struct slp_json_op {
   slp_fail fail;
   slp_buf answer;
   slp_buf refusal; /* out: the body of the last answer with status 400, unchanged */
-  /* out, monotonic clock: sent_us: not later than the sending of the first try; done_us: when the answer of
-   * the last try had arrived */
+  /* out, monotonic clock. sent_us: a time just before the first try was sent. done_us: when the answer of the
+   * last try had arrived */
   uint64_t sent_us, done_us;
   uint32_t throttles;
 

@@ -69,7 +69,7 @@ static int differs(const char *in_profile, const char *in_session) {
   return in_profile && in_session && strcmp(in_profile, in_session) != 0;
 }
 
-/* Checks that the profile and its sso-session section do not give different values for the same setting. */
+/* Fails if the profile and its sso-session section give different values for the same setting. */
 static int sso_agrees(slp_key_plan *plan, const slp_profile *p) {
   int region = differs(get(p, SLP_PROFILE_SSO_REGION), p->session_region);
   if (!region && !differs(get(p, SLP_PROFILE_SSO_START_URL), p->session_url)) return 0;

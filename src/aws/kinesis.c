@@ -300,12 +300,14 @@ static int ask(slp_asking *a) {
   return SLP_EINVAL;
 }
 
-/* Writes the same request again in JSON, unless the user chose a form. Returns 1 if it was written. */
+/* Writes the same request again in JSON, unless the user chose CBOR or JSON. Returns 1 if the request was
+ * written. */
 static int fall_back(slp_asking *a) {
   if (a->form != SLP_FORM_CBOR || a->service->aws->wire != SLP_WIRE_AUTO) return 0;
   a->step = FELL_BACK;
   if (slp_service_write(a)) {
-    a->step = FIRST_FORM; /* there is no memory for the request in JSON, so the first answer counts */
+    /* there is no memory for the request in JSON, so the answer to the request in CBOR is handled */
+    a->step = FIRST_FORM;
     a->form = SLP_FORM_CBOR;
     return 0;
   }

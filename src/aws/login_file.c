@@ -1,5 +1,6 @@
-/* login_file.c - runs the functions of host/own_file.h on a thread. Each object has an allocator of its own,
- * because the thread allocates too. The object lives until its last piece of work is done. */
+/* login_file.c - runs the functions of host/own_file.h on a thread. Each slp_login_file has an allocator of
+ * its own, because the thread allocates too. It is freed only when its last piece of work on the thread is
+ * done. */
 #include "aws/login_file.h"
 
 #include "aws/provider.h"
@@ -104,6 +105,6 @@ void slp_login_file_leave(slp_login_file *f) {
     return;
   }
   if (!f->under_way) send(f, CLOSE, NULL, NULL);
-  /* a save or a close is still being done by a thread; on_left frees f when it has ended */
+  /* a thread is still saving or closing the file; on_left frees f when the thread has finished */
   slp_work_cancel(f->h, &f->work);
 }

@@ -1,6 +1,6 @@
-/* ops.h - typed calls to Kinesis or DynamoDB Streams: each op is one call. core/source.h asks for shards and
- * positions instead, in words of its own, because core knows no AWS; source/ turns those into ops. What both
- * have in common is in host/op.h.
+/* ops.h - typed calls to Kinesis or DynamoDB Streams: each op is one call. core knows no AWS: through
+ * core/source.h, it asks for shards and positions, and source/ turns these requests into ops. host/op.h has
+ * what the ops of both kinds have in common.
  *
  * slp_ops is the table of functions that send ops. A simulated service may fill the table itself, which is
  * faster than simulating HTTP. */
@@ -31,7 +31,7 @@ typedef struct slp_op_describe {
   char ret_name[256]; /* out: the name of a table has up to 255 characters, that of a Kinesis stream 128 */
   char ret_arn[512];
   slp_stream_status status;
-  int64_t created_ms; /* out: -1: the answer does not say */
+  int64_t created_ms; /* out: when the stream was created; -1: not in the answer */
   uint32_t retention_hours;
   uint32_t open_shards;
   sloop_placement_t placement;
@@ -39,7 +39,7 @@ typedef struct slp_op_describe {
 
 typedef struct slp_op_list_shards { /* ListShards, one page; for DynamoDB Streams DescribeStream */
   slp_op op;
-  slp_str name, arn;  /* in: Kinesis accepts next_token only alone, so these are then not sent */
+  slp_str name, arn;  /* in: not sent with a next_token, because Kinesis accepts a next_token only alone */
   slp_str next_token; /* in: the token of the page; absent: the first page */
   /* in: list only the children of this shard (DynamoDB Streams); absent: list all shards */
   slp_str children_of;
@@ -49,7 +49,7 @@ typedef struct slp_op_list_shards { /* ListShards, one page; for DynamoDB Stream
   slp_shard_desc *shards; /* out: the shards of the page; owned by the op */
   size_t shards_n;
   slp_str ret_next; /* out: the token of the next page, a part of body; {NULL,0}: this was the last page */
-  /* out: 1: the answer had other shards than the children, so the service ignores children_of */
+  /* out: 1: the answer had shards that are not children of children_of, so the service ignores this filter */
   uint8_t unfiltered;
   /* out: 1: the stream will get no more records, even if the rows say otherwise (DynamoDB Streams) */
   uint8_t stream_ended;
@@ -80,7 +80,7 @@ typedef struct slp_op_iterator { /* in and out of GetShardIterator */
 
 typedef struct slp_op_records { /* in and out of GetRecords */
   slp_op op;
-  /* in: either may be absent; the name is not sent */
+  /* in: the stream; each of the two may be absent. Only the ARN is sent */
   slp_str name, arn;
   slp_str iterator; /* in: from slp_op_iterator, or page->next of the page before */
   uint32_t limit;   /* in: the most records in the page, 1..10000 */
@@ -104,7 +104,7 @@ typedef struct slp_consumer_row { /* a registered consumer of a stream */
   char name[129];
   char arn[768];
   slp_consumer_status status;
-  int64_t created_ms; /* -1: the answer does not say */
+  int64_t created_ms; /* when the consumer was registered; -1: not in the answer */
 } slp_consumer_row;
 
 #define SLP_CONSUMERS_MAX 100u /* the most consumers in one page of a listing */

@@ -150,8 +150,8 @@ typedef struct reading {
   slp_profile *p;
   slp_str name; /* the name of the profile, or of the services or sso-session section */
   int config;   /* 1: reads the config file, 0: the credentials file */
-  /* the section of the last key; if a section with another title follows, such as `[default]` after `[profile
-   * default]`, it replaces the values */
+  /* the section of the last key; a section with another title that also matches, such as `[default]` after
+   * `[profile default]`, replaces the values read so far */
   slp_str last;
 } reading;
 
@@ -359,7 +359,8 @@ void slp_profiles_close(slp_profiles *p) {
 static const char *const variables[2] = {"AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"};
 
 /* Finds the path of file i: the path in the environment variable, or the default path under the home
- * directory. The path is empty if there is neither. Returns 0 or the buffer's error. */
+ * directory. The path is empty if there is no variable and no home directory. Returns 0 or the buffer's
+ * error. */
 static int file_path(slp_profiles *p, int i) {
   static const char *const under_home[2] = {"/.aws/credentials", "/.aws/config"};
   slp_buf *path = &p->files[i].path;

@@ -68,8 +68,8 @@ typedef struct slp_profile {
 
 void slp_profile_init(slp_profile *p, slp_mem *mem);
 void slp_profile_free(slp_profile *p); /* wipes the profile and leaves it empty */
-/* Returns the value of a setting. If both files have one, it is that of the credentials file, as in botocore.
- * NULL: not set. */
+/* Returns the value of a setting, or NULL if it is not set. If both files have a value, returns that of the
+ * credentials file, as in botocore. */
 const char *slp_profile_get(const slp_profile *p, slp_profile_key key);
 /* Returns 1 if `value` is `lower`, which is in lower case; the case of `value` does not matter. Returns 0 if
  * `value` is NULL. */
@@ -111,7 +111,7 @@ typedef struct slp_profiles {
   uint8_t loading, loaded;
   slp_event ev;
   slp_list waiting;
-  /* The members from here to `error` are valid after a load. */
+  /* The members from here to `why` are valid after a load. */
   slp_profile profile;
   /* The profiles that source_profile leads to, one after the other, until a profile repeats. */
   slp_profile sources[SLP_PROFILE_SOURCES_MAX];
@@ -134,7 +134,7 @@ void slp_profiles_load(slp_profiles *p, slp_wait *wait);
 /* After a load: writes what the files contained, such as "no ~/.aws/credentials, ...", for messages. */
 #define SLP_PROFILES_LOOKED 130
 void slp_profiles_looked(slp_profiles *p, char looked[SLP_PROFILES_LOOKED]);
-/* Wipes the keys in the profile. For an owner that needs only the other settings. */
+/* Wipes the keys in the profile. Called by an owner that needs only the profile's other settings. */
 void slp_profiles_forget_keys(slp_profiles *p);
 /* Wipes everything that was read. p can be used again after another load. */
 void slp_profiles_forget(slp_profiles *p);

@@ -1,8 +1,9 @@
-/* provider.h - one source of keys. The asker sets `answered`, and waits for the answer before it asks again.
+/* provider.h - one source of keys. Whoever asks sets `answered`, and does not ask again before the answer has
+ * come.
  *
  * A provider answers in one of these ways:
  *   FOUND     it has keys;
- *   NOTHING   no such keys are configured here, so the next provider is asked;
+ *   NOTHING this source is not configured, so the next provider is asked;
  *   BROKEN    the keys are configured, but something is wrong with the configuration;
  *   FAILED    the source of the keys does not work at the moment;
  *   STARVED   there is no memory.
@@ -37,15 +38,16 @@ typedef struct slp_keys_answer {
 
 typedef struct slp_provider {
   /* Asks for keys. The provider must call one of the slp_keys_ functions once, at once or later. Called in a
-   * turn. `fresh` is 1 if earlier keys were refused, so that they must be read again. */
+   * turn. `fresh` is 1 if the service refused earlier keys; the provider must then read the keys again from
+   * their source, and not return stored ones. */
   void (*begin)(struct slp_provider *p, int fresh);
   void (*cancel)(struct slp_provider *p); /* the answer is no longer needed; may be NULL */
   void (*free)(struct slp_provider *p);
-  /* the provider is given up after this time, whatever limits it has itself; 0: SLP_CREDS_MS_MAX */
+  /* after this time the asker no longer waits for the provider; 0: SLP_CREDS_MS_MAX */
   uint32_t ms_max;
   const char *what; /* the provider's name in messages; must live as long as the provider */
-  /* The secrets that the provider sent and that no message may contain; slp_fetch.secrets if it fetches.
-   * NULL: it sends no secrets, or its calls hide them. */
+  /* The secrets that the provider sent; no message may contain them. A provider that uses slp_fetch points to
+   * slp_fetch.secrets. NULL: the provider sends no secrets, or its calls hide them. */
   const slp_secrets *secrets;
   /* Called with the answer. Set by whoever asks the provider, before `begin`. */
   void (*answered)(struct slp_provider *p, const slp_keys_answer *answer);

@@ -11,15 +11,15 @@
 #include <stdio.h>
 
 #define ROLES "latest/meta-data/iam/security-credentials/"
-/* How long expired keys are still used, as in botocore. The metadata service can give new keys hours late,
- * and AWS's services allow for that. */
+/* How long expired keys are still used, plus a random time between the two JITTER values, as in botocore. The
+ * metadata service can give new keys hours late, and AWS's services allow for that. */
 #define EXTRA_MS (15 * 60 * 1000)
 #define EXTRA_JITTER_MIN_MS (2 * 60 * 1000)
 #define EXTRA_JITTER_MAX_MS (10 * 60 * 1000)
 
 typedef struct machine {
-  /* the provider that whoever asks for keys sees; it passes on the answer of `inner`, which asks the
-   * machine */
+  /* the provider in the chain. `inner` receives what the metadata service answers, and `p` passes this answer
+   * on */
   slp_provider p;
   slp_provider inner;
   slp_host *h;

@@ -26,8 +26,8 @@
 #include <stdio.h>
 
 #define TRIES 3
-/* The limit on the cache file, the same for reading, for writing and for `kept`, so that the next renewal can
- * read what this one writes. */
+/* The largest size of the cache file. It is the same for reading, for writing and for `kept`, so that the
+ * next renewal can read the file that this renewal writes. */
 #define FILE_MAX 131071u
 #define REQUEST_MAX 65536u
 /* botocore renews a session when it has less than this left (credentials.py, 1.44.8). */
@@ -189,10 +189,10 @@ static void on_answer(slp_fetch *f) {
   snprintf(s->trouble, sizeof s->trouble, known ? "%s" : "it could not be renewed: %.70s",
            known ? known : trouble);
   slp_fetch_clear(f);
-  /* not wiped before, because the texts above had to be searched for the secrets in it */
+  /* wiped only now, because the texts above had to be searched for the secrets in the request */
   slp_secret_free(&s->request);
   slp_secret_free(&s->proof);
-  s->spent = 1; /* reads the cache again: the AWS tools take no lock, so they may have renewed it */
+  s->spent = 1; /* the AWS tools take no lock, so they may have renewed the cache: read it again */
   read_cache(s);
 }
 

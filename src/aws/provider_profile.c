@@ -23,7 +23,7 @@ enum { PROCESS, WEB, SSO, LOGIN, ENV, CONTAINER, IMDS, BASES };
 typedef struct profile_provider {
   slp_provider p;
   slp_aws *aws;
-  /* profiles of this provider's own, so that no other owner loads them again during an attempt */
+  /* owned; not the profiles of aws, because another owner could load those again during an attempt */
   slp_profiles profiles;
   slp_wait wait;
   slp_key_plan plan;
@@ -70,7 +70,8 @@ static void on_sts(slp_sts *sts) {
   forget(pp);
 }
 
-/* Copies the keys with which the next call is signed, because they are valid only during the answer. */
+/* Copies the keys with which the next call is signed, because `keys` is valid only while the answer is
+ * handled. */
 static int keep_source(profile_provider *pp, const slp_aws_keys *keys) {
   slp_buf copy;
   slp_buf_init(&copy, pp->aws->h->mem, keys->key_id.n + keys->secret.n + keys->token.n + 1);

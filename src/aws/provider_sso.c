@@ -79,8 +79,8 @@ static void sign_in_again(sso *s, const char *what) {
 
 static int64_t now_ms(const sso *s) { return slp_aws_now_ms(s->aws); }
 
-/* Builds the URL: the service's endpoint followed by `path`. Returns 0 with the URL in s->url. Otherwise has
- * answered with the reason. */
+/* Builds the URL: the service's endpoint followed by `path`. Returns 0 with the URL in s->url. Otherwise
+ * answers with the reason and returns an error. */
 static int find_url(sso *s, slp_svc svc, const char *path) {
   slp_fail f;
   int r = slp_aws_url_in(s->aws, svc, s->region, *s->from, path, &s->url, &f);
@@ -205,8 +205,8 @@ static void use_renewed(sso *s) {
   s->token.expires_ms = s->renewed_expires_ms;
 }
 
-/* Stores the secrets that a renewal sends. They stay stored, because a later answer of the portal could quote
- * them too, and no message may then contain them. */
+/* Stores the secrets that a renewal sends, so that they are hidden in messages. They stay stored after the
+ * renewal, because a later answer of the portal could quote them too. */
 static void note_secrets(sso *s) {
   s->fetch.body_secrets[0] = s->token.client_secret;
   s->fetch.body_secrets[1] = s->token.refresh;

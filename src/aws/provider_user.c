@@ -9,7 +9,7 @@ typedef struct user_provider {
   slp_host *h;
   void (*ask)(void *arg);
   void *arg;
-  /* 1: the callback was called and has not answered; it is not called again, even by a later attempt */
+  /* 1: the callback was called and has not answered yet; until then no attempt calls it again */
   uint8_t asked;
 } user_provider;
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /* The ceilings for the first wait, from the SDKs' retry rules of 2026. After a network failure or a 5xx it is
- * 50 ms. After throttling it is one second, because a shard that has used its five calls of a second refuses
- * calls until the second is over. */
+ * 50 ms. After throttling it is one second: a shard accepts five calls in a second, and refuses further calls
+ * until the second is over. */
 #define TRANSIENT_FIRST_US 50000u
 #define THROTTLE_FIRST_US 1000000u
 

@@ -16,7 +16,7 @@ uint64_t slp_retry_ceiling_us(slp_class class, uint32_t tries);
 uint64_t slp_retry_wait_us(slp_class class, uint32_t tries, uint64_t random, uint64_t retry_after_us);
 
 /* Finds the number of tries in the values of AWS_RETRY_MODE and AWS_MAX_ATTEMPTS (NULL: not set). *ret_tries
- * is 0 if they do not say. Returns 0, or SLP_EBADDATA with a sentence in `why`. */
+ * is 0 if the values give no number. Returns 0, or SLP_EBADDATA with a sentence in `why`. */
 int slp_retry_tries(const char *mode, const char *attempts, uint32_t *ret_tries, char why[160]);
 
 #endif

@@ -179,8 +179,8 @@ static void read_page(slp_asking *a) {
 
 /* Returns 1 if a large page can be read while it is being received. Each piece is then read while it is in
  * the CPU's cache. If reading waited for the last byte, the beginning of the page would be out of the cache.
- * An error in the page is reported only when the page is complete. If the call fails, what was read is
- * dropped. */
+ * An error in the page is reported only when the page is complete. If the call fails, the records that were
+ * read are dropped. */
 static int may_begin_early(const slp_asking *a) {
   const slp_http *http = &a->call.http;
   const slp_buf *body = a->call.into;

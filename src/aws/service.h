@@ -1,7 +1,7 @@
 /* service.h - implements slp_ops for one service, with a slp_call for each op in flight. It keeps calls and
  * readers for reuse, reads answers in slices, and compares checksums. Each service has a slp_service_kind,
- * which writes the requests and reads the small answers. Below, "the kind" means the code of its
- * functions. */
+ * which writes the requests and reads the small answers. Below, "the kind" means the functions of this
+ * table. */
 #ifndef SLP_AWS_SERVICE_H
 #define SLP_AWS_SERVICE_H
 
@@ -31,7 +31,7 @@ typedef struct slp_asking { /* an op in flight */
   slp_list link;           /* links the object into service->idle while it is not in use */
   slp_buf request, answer; /* the texts of request and answer; `answer` is not used for pages of records */
   slp_form form;           /* op RECORDS: the form (CBOR or JSON) in which the page was requested */
-  /* for the functions of slp_service_kind, which give it its meaning; 0 when the op begins */
+  /* a number in which the functions of slp_service_kind store how far the op is; 0 when the op begins */
   uint8_t step;
   slp_page_reader *reader; /* set only while a page is read */
   slp_list_reader *rows;   /* owned; set only while a listing is read */
@@ -49,8 +49,8 @@ typedef struct slp_service_kind {
   void (*listed)(slp_asking *a);
   /* Becomes slp_call.reroute of the op's call. May be NULL. */
   int (*reroute)(slp_call *c);
-  /* Called when a page can't be read. Returns 1 if it has written the request again, for another form of
-   * page. May be NULL. */
+  /* Called when a page can't be read. Returns 1 if it has written the request again, so that the page comes
+   * in another form (CBOR or JSON). May be NULL. */
   int (*other_form)(slp_asking *a);
   /* Called when the op is over, with its outcome in a->call.fail. May be NULL. */
   void (*over)(slp_asking *a);
@@ -90,7 +90,7 @@ static inline slp_asking *slp_asking_of(slp_call *c) { return SLP_OWNER(c, slp_a
 /* Called in ask(). Limits the calls of this operation to a_second in a second for the account in `arn`. If
  * `arn` is not an ARN, all calls to the endpoint are counted together. */
 void slp_service_quota(slp_asking *a, uint32_t a_second, slp_str arn);
-/* Sends an op; for kinds of ops that only some services have. */
+/* Sends an op. Called for the kinds of ops that only some services have. */
 void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op);
 /* Writes the request again, by calling the kind's ask(). Returns 0 or an error. In both cases the old request
  * is gone. */

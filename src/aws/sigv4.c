@@ -13,10 +13,10 @@
 #define DATE_BASIC_N 16 /* length of a time in the form YYYYMMDDTHHMMSSZ */
 #define DATE_N 8        /* length of a date in the form YYYYMMDD */
 
-/* The form: what requests of the same kind have in common. Most requests differ from the one before only in
- * time, token and body, so the text around these three is kept from one request to the next. */
+/* The form: the text that requests of the same kind have in common. Most requests differ from the previous
+ * request only in time, token and body, so the text around these three is kept. */
 typedef struct form {
-  /* the inputs from which the form was built, each with its length; empty: there is no form */
+  /* the inputs from which the form was built, each after its length; empty: no form is built */
   slp_buf of;
   slp_buf canonical; /* the canonical request without the date, the token, and the body's hash at its end */
   size_t date_at, token_at, names_at, names_n;
@@ -27,7 +27,7 @@ typedef struct form {
 struct slp_signer {
   slp_mem *mem;
   slp_digest *digest; /* keeps the HMAC state of the day's signing key */
-  /* the inputs of the day's signing key (date, region, service, secret), each with its length */
+  /* the inputs of the day's signing key (date, region, service, secret), each after its length */
   slp_buf key_of;
   form form;
   slp_buf scratch; /* wiped after each use, because it may contain the token or the secret */
@@ -382,7 +382,7 @@ static int string_to_sign(slp_signer *s, slp_str date) {
 int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,
              char date[17], slp_buf *authorization) {
   uint8_t mac[32];
-  /* The time is read once, for the header and for the scope, so that both have the same date at midnight. */
+  /* The same time is used for the header and for the scope, so that both have the same date at midnight. */
   slp_date_basic(now_ms, date);
   slp_str whole = {date, DATE_BASIC_N}, day = {date, DATE_N};
   int r = use_form(&s->form, rq, keys, day);

@@ -11,8 +11,8 @@
 
 typedef struct slp_sign_keys {
   slp_str key_id, secret, token; /* token absent: permanent keys */
-  /* the account of the keys; not signed. The name of the host may contain it (slp_endpoint_account_host).
-   * Absent: not known */
+  /* the account to which the keys belong; absent: not known. It is not signed by itself, but the host's name
+   * may contain it (slp_endpoint_account_host). */
   slp_str account;
 } slp_sign_keys;
 

@@ -39,8 +39,8 @@ const char *slp_sts_action(const slp_sts *s) {
   return s->web_token.p ? "AssumeRoleWithWebIdentity" : "AssumeRole";
 }
 
-/* Returns 1 if the failure may pass by itself. It does not pass if a complete answer with status 200 has no
- * keys, or if an answer is too large to have keys. Such answers do not come from STS, so the address is wrong
+/* Returns 1 if the failure may pass by itself. Returns 0 also for a complete answer with status 200 and no
+ * keys, and for an answer too large to have keys. Such answers do not come from STS, so the address is wrong
  * and stays wrong. */
 int slp_sts_passes(const slp_sts *s) {
   const slp_fail *f = &s->call.fail;

@@ -6,7 +6,8 @@
  * When the connection is over, `left` is set. Complete events are still handed out, then on_done is called.
  *
  * Bytes are read from the connection only while there is a page for the next event, and no complete event is
- * waiting. So the reader's budget includes all bytes that are kept here, except for one piece of curl's. */
+ * waiting. So the budget of the shard's reader includes all bytes that are kept here, except for one piece
+ * that curl has received. */
 #include "aws/subscribe.h"
 
 #include "aws/aws.h"
@@ -31,9 +32,9 @@
 
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 256u
-/* The longest delay that is assumed between the creation and the arrival of an event. With a longer assumed
- * delay, an event could get too early a place in the order across shards. Kinesis' own delay is 70 ms on
- * average (Developer Guide, "Develop enhanced fan-out consumers"). */
+/* The assumed longest delay between the creation of an event and its arrival. If it were longer, an event
+ * could get too early a place in the order across shards. Kinesis' own delay is 70 ms on average (Developer
+ * Guide, "Develop enhanced fan-out consumers"). */
 #define EVENT_DELAY_US 500000u
 /* After a pause, the connection contains events that were created during the pause. An event that arrives
  * within CATCH_UP_US after the pause may be one of these. A pause of up to LONG_PAUSE_US is ignored. */
@@ -104,8 +105,9 @@ static void go_on(subscription *u) {
   if (u->call.state == SLP_CALL_SENT) slp_http_resume(u->aws->h, &u->call.http);
 }
 
-/* Returns 1 if a complete message has arrived, or enough of it to refuse it. The reader checks the length in
- * a message, and needs the first 12 bytes for that. A damaged message may have a length below 12. */
+/* Returns 1 if a complete message has arrived, or enough bytes of a damaged message to refuse it. The first
+ * 12 bytes contain the message's length, which the reader checks. A damaged message may have a length below
+ * 12. */
 static int has_whole(const subscription *u) {
   size_t n = u->in.n - u->events.at;
   if (n < 12) return 0;
@@ -275,8 +277,8 @@ static void step(subscription *u) {
       slp_fail_set(&u->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended within an event");
     over(u);
   } else if (u->page) {
-    /* A page has come. Reading was paused because a complete message was waiting for one; it is handled
-     * now. */
+    /* A page has come. Reading was paused because a complete message was waiting for a page; the message is
+     * handled now. */
     go_on(u);
   }
 }
@@ -289,9 +291,9 @@ static void watch(subscription *u) {
                 slp_after_us(slp_now_us(u->aws->h), (uint64_t)SLP_SUBSCRIPTION_SILENT_MS * 1000));
 }
 
-/* Ends a subscription that was silent. http.content_type shows whether the service accepted it: this member
- * is set as soon as the header of the answer has arrived, but http.status only when the first byte after the
- * header has. */
+/* Ends a subscription that was silent. http.content_type shows whether the service accepted it. This member
+ * is set as soon as the answer's headers have arrived, while http.status is set only at the first byte of the
+ * body. */
 static void give_up_silent(subscription *u) {
   int head = u->call.http.status == 200 || strstr(u->call.http.content_type, "eventstream") != NULL;
   u->op->silent = 1;
@@ -398,9 +400,9 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   c->content_type = SLP_STR("application/x-amz-json-1.1");
   c->body = slp_buf_str(&u->request);
   c->total_ms_max = SLP_SUBSCRIPTION_MS_MAX;
-  /* the reader of the shard subscribes again, from the place that it has then reached */
+  /* one try: the reader of the shard itself subscribes again, from the place that it has reached by then */
   c->tries_max = 1;
-  c->keeps_secrets = 1; /* the last message may be read after the connection is gone */
+  c->keeps_secrets = 1; /* the last message may be read, and quoted, after the connection has ended */
   c->into = &u->in;
   c->may_grow = may_grow;
   c->on_more = on_more;
