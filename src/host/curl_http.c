@@ -21,13 +21,13 @@
 #define CONNECT_MS 4000
 #define TOTAL_MS 30000
 #define PUSH_MAX 4096 /* the most calls of the PUSH lane at a time: one subscription for each shard */
-/* While its timeout is handled, curl may ask for the next timeout "now". Once curl has asked so
- * KICKS_IN_ROW_MAX times in a row, its next timeout comes only after a millisecond, so that curl can't keep
- * the loop busy without end. */
+/* While curl handles a timeout, it may ask for the next timeout "now". After KICKS_IN_ROW_MAX such requests
+ * in a row, the next timeout comes only after a millisecond. Otherwise curl could keep the loop busy without
+ * end. */
 #define KICKS_IN_ROW_MAX 8
-/* The kick event starts all transfers added since the last kick, by one call into curl, which takes 10 to 15
- * us for each. When this many are added, the kick moves to the front of the event queue. Otherwise a hundred
- * transfers could make one long event. */
+/* The event `kick` starts all transfers that were added since the last kick, by one call into curl. The call
+ * takes 10 to 15 us for each transfer. When this many were added, `kick` moves to the front of the event
+ * queue. Otherwise a hundred transfers could be started in one long event. */
 #define STARTS_A_KICK_MAX 16
 
 /* ---- curl's timer, and calls into curl ------------------------------------------------------- */
@@ -110,7 +110,7 @@ static void call_done(slp_uv_host *u, slp_http *call) {
   slp_post(&u->host, &call->ev);
 }
 
-/* Removes the transfer from curl and puts it into the idle list. Its call has no transfer any more. */
+/* Removes the transfer from curl and from its call, and puts it into the idle list. */
 static void transfer_release(slp_transfer *t) {
   slp_curl_lane *lane = t->lane;
   slp_host *h = &lane->u->host;
@@ -166,8 +166,8 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
   call->error = slp_curl_explain(call->error_text, sizeof call->error_text, slp_str_of(call->url), &f);
 }
 
-/* Writes into error_text which host, by which proxy, may have sent the answer. Without TLS a 407 always comes
- * from the proxy, so it is an error of the proxy. */
+/* Writes into error_text the host, and the proxy, from which the answer may have come. Without TLS, status
+ * 407 always comes from the proxy, so the call then fails with an error of the proxy. */
 static void explain_answer(slp_transfer *t) {
   slp_http *call = t->call;
   slp_where(slp_str_of(call->url), &t->proxy, call->error_text);
@@ -365,7 +365,7 @@ int slp_curl_may_multiplex(unsigned version, int features) {
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
-/* Finds the numbers that the next two descriptors of this process will have; -1: none is free. */
+/* Finds the numbers of the next two descriptors that this process will open; -1: no descriptor is free. */
 static void find_free(uv_loop_t *loop, int ret[2]) {
   for (int i = 0; i < 2; i++) ret[i] = fcntl(uv_backend_fd(loop), F_DUPFD_CLOEXEC, 0);
   for (int i = 0; i < 2; i++)
@@ -419,8 +419,8 @@ static int copy_paths(slp_uv_host *u, const slp_uv_options *o, const curl_versio
   u->user_agent = slp_strdup(mem, slp_str_of(agent));
   if (!u->user_agent) return SLP_ENOMEM;
   if (file && !(u->ca_file = slp_strdup(mem, slp_str_of(file)))) return SLP_ENOMEM;
-  /* A directory of certificates is used only if libcurl was built without a file: see tls_options() in
-   * curl_transfer.c. */
+  /* A directory of certificates is used only if libcurl was built without a default file of certificates: see
+   * tls_options() in curl_transfer.c. */
   if (!file && v->capath && !(u->ca_path = slp_strdup(mem, slp_str_of(v->capath)))) return SLP_ENOMEM;
   return 0;
 }

@@ -21,13 +21,13 @@ struct slp_curl_socket {
   slp_curl_lane *lane;
   curl_socket_t fd;
   slp_event ev; /* hands the collected `events` to curl in a later turn */
-  /* 1: the socket was opened by on_open, so on_close_socket will be called for it. 0: it is the wake-up pair
-   * of a resolver thread, which curl closes without a call, right after CURL_POLL_REMOVE. */
+  /* 1: on_open opened the socket, so on_close_socket will be called for it. 0: the socket is the wake-up pair
+   * of a resolver thread. curl closes that pair without on_close_socket, right after CURL_POLL_REMOVE. */
   uint8_t ours;
   uint8_t gone;   /* 1: uv_close was called; only the memory is left */
   uint8_t wanted; /* bits UV_READABLE and UV_WRITABLE: what curl waits for now */
   uint8_t armed;  /* bits UV_READABLE and UV_WRITABLE: what libuv watches for now */
-  uint8_t events; /* CURL_CSELECT_* that have come and that curl was not told of yet */
+  uint8_t events; /* CURL_CSELECT_* bits that have come and were not passed to curl yet */
 };
 typedef struct slp_curl_socket curl_socket;
 
@@ -56,8 +56,9 @@ static void forget(curl_socket *s) {
 static void arm(curl_socket *s);
 
 /* Returns 1 if no transfer uses the connection. A paused transfer's socket is not watched, but data on it
- * belongs to the transfer. A transfer whose socket is not known may use any connection: curl does not name
- * the socket if the transfer before was watched in the same way. */
+ * belongs to the transfer. Returns 0 also while the socket of some transfer is not known, because that
+ * transfer may use any connection: curl does not name the socket if the previous transfer on it was watched
+ * in the same way. */
 static int rests(const curl_socket *s) {
   if (!s->ours) return 0;
   SLP_LIST_EACH(&s->lane->running, it) {
@@ -69,8 +70,9 @@ static int rests(const curl_socket *s) {
 
 /* Ends a connection on which data arrived while no transfer uses it, such as a second answer or a message
  * before closing. libcurl 7.88 would take that data for the answer to the next request. So the data is read
- * and thrown away, and the socket is shut down: curl finds the connection dead, and takes another one before
- * it sends anything. Over TLS, a session ticket that arrives so late costs a connection, nothing else. */
+ * and thrown away, and the socket is shut down: curl finds the connection dead, and takes another connection
+ * before it sends the next request. Over TLS, a session ticket that arrives so late costs a connection,
+ * nothing else. */
 static void end_if_spoken_on(const curl_socket *s) {
   char bytes[16 << 10];
   if (!rests(s) || recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT) <= 0) return;

@@ -74,8 +74,8 @@ static int has_memory(slp_mem *mem) {
   return p != NULL;
 }
 
-/* libcurl 7.88 reports a lack of memory also if a line of a head is longer than 100 KiB, or a line of a
- * trailer longer than 4 KiB. */
+/* Explains CURLE_OUT_OF_MEMORY. libcurl 7.88 returns this code also if a line of a head is longer than 100
+ * KiB, or a line of a trailer longer than 4 KiB. */
 static int no_memory(char *text, size_t room, const char *place, const slp_curl_failure *f, int may_be_line) {
   if (may_be_line && has_memory(f->mem)) return line_too_long(text, room, place);
   snprintf(text, room, "no memory for the call to %s", place);
@@ -166,8 +166,8 @@ static int bad_bundle(char *text, size_t room, const slp_curl_failure *f) {
 
 /* ---- proxies --------------------------------------------------------------------------------- */
 
-/* Writes the authentication schemes that a proxy asks for, as in "NTLM or Negotiate"; "" if Basic is one of
- * them, or none is known. */
+/* Writes the authentication schemes that a proxy asks for, as in "NTLM or Negotiate". Writes "" if Basic is
+ * among them, or if no scheme is known. */
 static void name_schemes(long schemes, char out[60]) {
   static const struct {
     long bit;
@@ -271,7 +271,7 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
   }
 }
 
-/* Explains a failure between this machine and the proxy. The host behind the proxy has no part in it. */
+/* Explains a failure between this machine and the proxy, in which the host behind the proxy has no part. */
 static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_failure *f) {
   char place[SLP_WHERE_MAX];
   const slp_proxy *p = f->proxy;

@@ -102,8 +102,8 @@ static size_t stop(slp_transfer *t, int why) {
   return 0;
 }
 
-/* Takes one line of the headers, and counts its bytes, because libcurl keeps every header. libcurl 7.88 ends
- * heads of more than 300 KiB, but has no limit for trailers. */
+/* Handles one line of the headers. Counts its bytes, because libcurl keeps every header in memory. libcurl
+ * 7.88 ends heads of more than 300 KiB, but has no limit for trailers. */
 static size_t on_header(char *p, size_t size, size_t n, void *arg) {
   slp_transfer *t = arg;
   size_t whole = size * n, end = whole, colon = 0;
@@ -137,10 +137,11 @@ static int reserve_all(slp_transfer *t, slp_buf *into) {
   return 0;
 }
 
-/* Returns 1 if the transfer has had its share of this event. Then it pauses, and an event of its own
- * continues it. libcurl 7.88 reads a socket without TLS for as long as bytes are there, up to a hundred
- * buffers: 25 MB in one event. At a pause curl copies the bytes that it has received and not passed on. They
- * are fewest at the last 16 KiB piece of a full buffer, so the pause is put off a little to such a piece. */
+/* Returns 1 if the transfer has taken as many bytes as it may take in one event. It must then pause; the
+ * event `resume` continues it. libcurl 7.88 reads a socket without TLS for as long as bytes are there, up to
+ * a hundred buffers: 25 MB in one event. At a pause curl copies the bytes that it has received and not passed
+ * on. These are fewest at the last 16 KiB piece of a full buffer, so the pause is put off until such a
+ * piece. */
 static int had_its_share(slp_transfer *t, size_t n) {
   slp_curl_lane *lane = t->lane;
   if (t->slice_act != lane->acts) {
@@ -213,10 +214,10 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   return n;
 }
 
-/* libcurl's callback just before it writes the request, on each connection on which it does so. libcurl sends
- * a request again by itself if a kept connection dies before the first byte of an answer. A conditional write
- * would then fail because of its own first copy, so a call with `once` is ended instead. test/wire/facts.c
- * and answers.c show both. */
+/* libcurl calls this each time before it writes the request to a connection. This may be more than once:
+ * libcurl repeats a request by itself if a kept connection dies before the first byte of an answer. A
+ * conditional write would then fail because of its own first copy, so a call with `once` is ended instead.
+ * test/wire/facts.c and answers.c show both. */
 static int on_request_begins(void *arg, char *ip, char *local_ip, int port, int local_port) {
   slp_transfer *t = arg;
   slp_turn_stats *stats = &t->lane->u->host.turns;
@@ -320,8 +321,8 @@ static int tls_options(slp_transfer *t) {
 
 static int connection_options(slp_transfer *t) {
   SET(CURLOPT_PROTOCOLS_STR, "http,https");
-  /* 2TLS: HTTP/2 if the server offers it in the TLS handshake. PIPEWAIT: while a connection is being made, a
-   * call waits to see whether it can share that connection. */
+  /* CURL_HTTP_VERSION_2TLS: HTTP/2 if the server offers it in the TLS handshake. CURLOPT_PIPEWAIT: while a
+   * connection is being made, a call waits to see whether it can share that connection. */
   int multiplexes = slp_curl_lane_multiplexes(t->lane);
   SET(CURLOPT_HTTP_VERSION, (long)(multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   SET(CURLOPT_PIPEWAIT, (long)multiplexes);
@@ -362,7 +363,7 @@ static int is_loopback(slp_str url) {
   slp_url_place(url, place, sizeof place);
   if (strncmp(place, "[::1]:", 6) == 0 || strncmp(place, "localhost:", 10) == 0) return 1;
   if (strncmp(place, "127.", 4) != 0) return 0;
-  /* 1 for an address, 0 for a name such as 127.evil.example */
+  /* returns 1 for an address, and 0 for a name such as 127.evil.example */
   return strspn(place, "0123456789.") == strcspn(place, ":");
 }
 

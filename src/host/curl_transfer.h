@@ -22,8 +22,8 @@ typedef struct slp_transfer {
   slp_timer total;        /* the deadline for the whole answer; not armed during a pause */
   uint64_t total_left_us; /* time left until the deadline when the transfer was paused */
   slp_event resume;       /* continues the transfer after a pause */
-  /* Why on_header or on_body ended the transfer: SLOOP_EREMOTE (headers too long), SLOOP_ETOOBIG (body) or
-   * SLP_ENOMEM; 0: they did not. */
+  /* Why on_header or on_body ended the transfer: SLOOP_EREMOTE (headers too long), SLOOP_ETOOBIG (body too
+   * long) or SLP_ENOMEM; 0: neither of them ended it. */
   int stopped_by;
   uint32_t requests;     /* how often the request was sent; more than 1: curl repeated it silently */
   uint8_t paused, https; /* paused: 1: waits for slp_http_resume; https: 1: over TLS */
@@ -47,7 +47,7 @@ typedef struct slp_transfer {
 } slp_transfer;
 
 /* Defined in curl_transfer.c: */
-/* sets once the options of the easy handle that are the same for all calls */
+/* Sets the options of a new easy handle that are the same for all calls. */
 int slp_transfer_easy_options(slp_transfer *t);
 /* sets the options of this call; returns 0, SLP_EINVAL or SLP_ENOMEM */
 int slp_transfer_set_up(slp_transfer *t, slp_http *call);

@@ -12,8 +12,8 @@
 /* how much of a script's first line is read; Linux reads as much (BINPRM_BUF_SIZE) */
 #define FIRST_LINE_MAX 256
 
-/* Reads the interpreter out of a script's first line: /bin/sh of "#!/bin/sh -e". Returns 1, or 0 if there is
- * none. */
+/* Reads the interpreter out of a script's first line: /bin/sh of "#!/bin/sh -e". Returns 1, or 0 if the file
+ * has no such line. */
 static int read_interpreter(const char *path, char interpreter[FIRST_LINE_MAX]) {
   char line[FIRST_LINE_MAX + 1];
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/quota.h"
 
-/* Buckets for each power of two in the histogram of turns. */
+/* How many buckets each power of two has in the histogram of the turns' CPU times. */
 #define SUB 16
 /* While events wait, the timers that are due may use this part of a turn, so that neither timers nor events
  * starve. */
@@ -32,8 +32,8 @@ uint64_t slp_now_refresh_us(slp_host *h) {
   return h->now_us;
 }
 
-/* Outside of a turn the clock is read again: the user may call between two turns, and the time of the last
- * turn may be very old then. */
+/* Outside of a turn, the clock is read again, because the user may call this between two turns, long after
+ * the last turn. */
 uint64_t slp_now_us(slp_host *h) { return h->in_turn ? h->now_us : slp_now_refresh_us(h); }
 
 int64_t slp_wall_ms(slp_host *h) { return h->ops->wall_ms(h); }
@@ -161,8 +161,8 @@ int slp_timer_set(slp_host *h, slp_timer *t, uint64_t at_us) {
   return 0;
 }
 
-/* A timer in a reserved place counts in timers_n and in timers_reserved while it is armed. So too much room
- * is kept, never too little. */
+/* While a timer in a reserved place is armed, it counts both in timers_n and in timers_reserved. So the heap
+ * keeps too much room, but never too little. */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us) {
   SLP_CHECK(t->slot || h->timers_n < h->timers_cap);
   timer_place(h, t, at_us);
@@ -200,7 +200,7 @@ static uint64_t bucket_top(size_t i) {
 
 static unsigned run_timers(slp_host *h, uint64_t start_us) {
   unsigned ran = 0;
-  /* timers that are set while this function runs get an `order` of `limit` or more: they wait for the next
+  /* timers that are set while this function runs get an `order` of `limit` or more, and wait for the next
    * turn */
   uint64_t limit = h->timers_order;
   while (h->timers_n && !h->closing) {
@@ -261,7 +261,7 @@ uint64_t slp_host_turn_us_at(slp_host *h, double p) {
   double want = p * (double)h->turns.turns;
   for (size_t i = 0; i < SLP_TURN_BUCKETS; i++) {
     seen += h->turns.cpu_us[i];
-    /* cpu_us_max is a closer bound for the bucket of the longest turn than the bucket's upper edge is. */
+    /* In the bucket of the longest turn, cpu_us_max is a closer bound than the bucket's upper edge. */
     if (i == SLP_TURN_BUCKETS - 1) break; /* the last bucket has no upper edge */
     if (seen && (double)seen >= want) return slp_min_u64(bucket_top(i), h->turns.cpu_us_max);
   }
@@ -346,7 +346,8 @@ void slp_host_close(slp_host *h, void (*on_closed)(slp_host *h, void *arg), void
 }
 
 void slp_host_closed(slp_host *h) {
-  h->timers_n = 0; /* timers that somebody forgot are not touched: their memory may be gone */
+  /* timers that were not cleared are not touched, because their memory may have been freed */
+  h->timers_n = 0;
   slp_mem *mem = h->mem;
   slp_free(mem, h->timers);
   h->timers = NULL;

@@ -63,10 +63,11 @@ uint64_t slp_random(slp_host *h);
 uint64_t slp_random_below(slp_host *h, uint64_t below);
 
 /* ---- calls that a service counts for a whole account ------------------------------------------ */
-/* Takes a place in the limit of this kind of calls, and returns when the call may be sent: now or later
- * (base/quota.h). All hosts of a process share the limit, on whatever threads they run. */
+/* Reserves a place for one call under the account's limit for calls of this kind. Returns the time at which
+ * the call may be sent: now or later (base/quota.h). All hosts of a process share the limit, on whatever
+ * threads they run. */
 uint64_t slp_host_quota_take(slp_host *h, slp_str kind, uint32_t a_second);
-/* Says that the service has refused a call of this kind because the limit of the account was exceeded. */
+/* Records that the service has refused a call of this kind, because the limit of the account was exceeded. */
 void slp_host_quota_refused(slp_host *h, slp_str kind);
 
 /* ---- the machine and the process ------------------------------------------------------------- */
@@ -114,8 +115,8 @@ typedef struct slp_http {
 
   /* The answer, set before on_done. */
   int error; /* 0, UV_E* (-errno), SLOOP_EREMOTE, SLOOP_ETOOBIG, SLOOP_ETLS, SLOOP_EPROXY */
-  /* What went wrong, with host and port, and no secrets. Without an error, but with a status other than 200
-   * or a content type text/..., it is the host, and the proxy, from which the answer may have come. */
+  /* If `error` is not 0: what went wrong, with host and port, and no secrets. Otherwise, if the status is not
+   * 200 or the content type is text/...: the host, and the proxy, from which the answer may have come. */
   char error_text[256];
   int status;            /* HTTP status of the answer; 0: no answer */
   int64_t date_ms;       /* the header Date as Unix time in ms, a whole second; -1: none or unreadable */
@@ -151,14 +152,15 @@ typedef struct slp_served slp_served;
 
 typedef struct slp_serve_answer slp_serve_answer;
 
-/* The functions that answer a request. A request that the host has read is answered by the host's own. Code
- * that reads requests out of a raw connection (slp_raw) supplies others. */
+/* The functions that answer a request. For a request that the host has read, they are the host's own
+ * functions. Code that reads requests out of a raw connection (slp_raw) supplies functions for these
+ * requests. */
 typedef struct slp_serve_ops {
-  /* Does slp_serve, or slp_serve_drop if answer is NULL. */
+  /* implements slp_serve(), or slp_serve_drop() if answer is NULL */
   void (*serve)(slp_served *rq, const slp_serve_answer *answer);
-  void (*begin)(slp_served *rq, const slp_serve_answer *answer); /* does what slp_serve_begin() promises */
-  int (*more)(slp_served *rq, slp_str bytes);                    /* does what slp_serve_more() promises */
-  void (*end)(slp_served *rq);                                   /* does what slp_serve_end() promises */
+  void (*begin)(slp_served *rq, const slp_serve_answer *answer); /* implements slp_serve_begin() */
+  int (*more)(slp_served *rq, slp_str bytes);                    /* implements slp_serve_more() */
+  void (*end)(slp_served *rq);                                   /* implements slp_serve_end() */
 } slp_serve_ops;
 
 /* A request that was received. Valid until its answer is complete (slp_serve, slp_serve_end), slp_serve_drop
@@ -171,22 +173,22 @@ struct slp_served {
   /* Returns the value of a request header; `name` must be in lower case. {NULL,0}: there is no such
    * header. */
   slp_str (*header)(slp_served *rq, const char *name);
-  /* The server may set it to be told that the peer left before the answer was complete. Called from the turn
-   * queue; rq is invalid afterwards. */
+  /* May be set by whoever answers the request. Called from the turn queue if the peer left before the answer
+   * was complete; rq is invalid afterwards. */
   void (*on_gone)(slp_served *rq);
   /* Called from the turn queue when all bytes given to slp_serve_begin and slp_serve_more were sent. NULL:
    * not called. */
   void (*on_sent)(slp_served *rq);
   size_t waiting; /* bytes given to slp_serve_begin and slp_serve_more, not sent yet */
-  void *user;     /* belongs to the server that answers the request */
+  void *user;     /* belongs to whoever answers the request */
 };
 struct slp_serve_answer {
   int status;
   const slp_http_header *headers; /* copied; the host adds Content-Length, Date and Connection */
   size_t headers_n;
   slp_buf *body;   /* its content is taken out of the caller's buffer; NULL: no body */
-  int64_t date_ms; /* what the Date header says; -1: now */
-  /* SIZE_MAX: the whole answer is sent. Otherwise the connection is reset after so many bytes of head and
+  int64_t date_ms; /* the time in the header Date; -1: now */
+  /* SIZE_MAX: the whole answer is sent. Otherwise the connection is reset after cut_after bytes of head and
    * body. */
   size_t cut_after;
   uint8_t close; /* 1: the connection is closed after the answer */
@@ -221,7 +223,8 @@ typedef struct slp_raw {
 } slp_raw;
 /* Sends the bytes, and takes the content out of `bytes`. Must not be called again before on_written. */
 void slp_raw_write(slp_raw *raw, slp_buf *bytes);
-void slp_raw_read(slp_raw *raw, int on); /* 0: stops on_bytes, so that the peer has to wait; 1: continues */
+/* on 0: on_bytes is not called, so that the peer has to wait; on 1: it is called again */
+void slp_raw_read(slp_raw *raw, int on);
 /* Returns 1 if requests may take `more` bytes in addition to what all requests of the listener take now. */
 int slp_raw_has_room(slp_raw *raw, size_t more);
 typedef enum {
@@ -235,13 +238,14 @@ struct slp_listener {
   /* called from the turn queue when a request is complete */
   void (*on_request)(slp_listener *l, slp_served *rq);
   void (*on_closed)(slp_listener *l); /* the callback that was given to slp_listen_close */
-  uint16_t port;                      /* set by slp_listen: the port it listens on */
+  uint16_t port;                      /* set by slp_listen: the port on which the listener listens */
   size_t body_max;                    /* a request with a larger body gets 413; 0: 16 MiB */
-  /* If this many connections are open, a new one replaces the oldest that has not sent a request. If all have
-   * sent one, up to eight times as many are accepted; then a new one replaces the oldest. 0: no limit. */
+  /* If this many connections are open, a new connection replaces the oldest idle one: no request of it is
+   * being answered, and it has no unread bytes. If none is idle, up to eight times as many connections are
+   * accepted. Then a new connection replaces the oldest that is being answered. 0: no limit. */
   size_t conns_max;
-  /* The most memory of all requests that are not complete or not answered; the first 64 KiB of each do not
-   * count. A request that would need more gets 503. 0: no limit. */
+  /* The most memory of all requests that are incomplete or unanswered; the first 64 KiB of each request do
+   * not count. A request that would need more gets 503. 0: no limit. */
   size_t requests_bytes_max;
   uint32_t conn_ms_max;    /* a connection of this age is closed; 0: no limit */
   uint32_t request_ms_max; /* a connection whose request takes longer is closed; 0: no limit */
@@ -250,7 +254,7 @@ struct slp_listener {
   void *impl;
   slp_host *host; /* set by slp_listen */
 };
-/* Listens. address: "127.0.0.1" or "::1". port 0: any free one. Returns 0 or UV_E*. */
+/* Listens. address: "127.0.0.1" or "::1". port 0: any free port. Returns 0 or UV_E*. */
 int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
 /* Closes the listener and all its connections. on_closed (may be NULL) comes later; from then on the host
  * does not use l. If a request was not answered, its on_gone runs before on_closed; without on_gone the
@@ -259,8 +263,8 @@ void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 
 /* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
 /* Reading a pipe fails with SLP_FILE_PIPE_LATE if the pipe has not ended within SLP_FILE_PIPE_MS. The code is
- * not ETIMEDOUT, because a file of a network file system may fail with that. A pipe gives its bytes only
- * once, so the host keeps them for later reads of the same pipe, within bounds (uv_file.c). */
+ * not ETIMEDOUT, because reading from a network file system may fail with ETIMEDOUT. A pipe gives its bytes
+ * only once, so the host keeps them for later reads of the same pipe, within bounds (uv_file.c). */
 #define SLP_FILE_PIPE_MS 10000u
 #define SLP_FILE_PIPE_LATE (-ETIME)
 typedef struct slp_file {
@@ -290,7 +294,7 @@ typedef struct slp_work_line {
 typedef struct slp_work {
   slp_work_line *line;
   uint8_t urgent; /* 1: runs before waiting work that is not urgent */
-  uint8_t always; /* 1: runs even if it is cancelled (closing a file) */
+  uint8_t always; /* 1: runs even if it is cancelled, because it must happen (closing a file) */
   /* Runs on another thread. May touch only what the work owns, and no host. */
   void (*run)(struct slp_work *work);
   void (*on_done)(struct slp_work *work); /* called from the turn queue, once; not after a cancel */
@@ -305,7 +309,7 @@ typedef struct slp_work {
 } slp_work;
 /* Puts the work into its queue. on_done always comes, unless the work is cancelled. */
 void slp_work_send(slp_host *h, slp_work *work);
-/* After this only on_left is called, and not even that if the work was not sent. */
+/* Cancels the work: on_done will not be called. on_left is called instead, unless the work was never sent. */
 void slp_work_cancel(slp_host *h, slp_work *work);
 
 /* ---- child processes (credential_process) --------------------------------------------------- */
@@ -319,8 +323,8 @@ typedef struct slp_child {
   char said[160];        /* the child's last line of standard error, or why the program can't start */
   uint32_t slow_ms;      /* after how many ms on_slow is called; 0: never */
   /* Called in a turn, when the child has run for slow_ms. From then on the host looks once a second for new
-   * text on standard error. It calls on_slow for each new line (the last eight), and for the beginning of a
-   * line; `said` is that line. */
+   * text on standard error. It calls on_slow for each new line (at most the last eight), and for a line that
+   * is not complete yet; `said` is that line. */
   void (*on_slow)(struct slp_child *child);
   /* 0, or why there is no exit status: UV_E* of starting the child, SLP_ETIMEDOUT, SLP_E2BIG, SLP_ELIMIT (the
    * child wrote more than SLP_CHILD_SAID_MAX to standard error), ... */
@@ -368,8 +372,8 @@ typedef struct slp_host_ops {
    * no limit. */
   slp_quotas *(*quotas)(slp_host *h);
   void (*quotas_back)(slp_host *h);
-  /* Asks for a turn at at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something happens.
-   * Replaces the time that was asked for before. */
+  /* Requests a turn at at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something happens.
+   * Replaces the time that was requested before. */
   void (*wake)(slp_host *h, uint64_t at_us);
   void (*http_send)(slp_host *h, slp_http *call);
   void (*http_cancel)(slp_host *h, slp_http *call);
@@ -413,8 +417,8 @@ struct slp_host {
 /* For implementations:
  *   slp_host_init    sets up the common part, and takes a reference to mem; `wake` may be called from then on
  *   slp_host_turn    runs one turn
- *   slp_host_closed  tells that closing is over: calls on_closed, and drops the reference. Only then the
- *                    implementation frees its own memory, by a reference of its own */
+ *   slp_host_closed ends the closing: calls on_closed, and drops the reference. Only then the implementation
+ *                    frees its own memory, by a reference of its own */
 void slp_host_init(slp_host *h, const slp_host_ops *ops, slp_mem *mem);
 void slp_host_turn(slp_host *h);
 void slp_host_closed(slp_host *h);
@@ -424,11 +428,11 @@ int slp_host_reserve_timers(slp_host *h, size_t n);
 void slp_host_unreserve_timers(slp_host *h, size_t n);
 /* Sets a timer that has a reserved place, which can't fail. */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);
-/* Ends the host. Every call, listener, file and timer must be done, cancelled or cleared before;
- * posted events are dropped. on_closed comes on a later turn and is the last thing; the host is
- * freed after it. */
+/* Ends the host. Every call, listener, file and timer must be done, cancelled or cleared before; posted
+ * events are dropped. on_closed is called on a later turn, as the last callback; the host is freed after
+ * it. */
 void slp_host_close(slp_host *h, void (*on_closed)(slp_host *h, void *arg), void *arg);
-/* Says whether the host keeps its loop alive: 1, the default, or 0. */
+/* on 1 (the default): the host keeps its loop alive; on 0: it does not. */
 void slp_host_ref(slp_host *h, int on);
 
 /* ---- the uv host (host/uv_host.c) ------------------------------------------------------------ */
@@ -438,7 +442,8 @@ typedef struct slp_uv_options {
   const char *ca_bundle;
   const char *user_agent; /* the header User-Agent; NULL: "sloop/VERSION" */
   uint32_t in_flight_max; /* the most calls in flight in each lane but PUSH; 0: 128 */
-  char *why;              /* NULL, or room for 160 characters: explains a failure whose code does not */
+  /* NULL, or room for 160 characters: gets the reason of a failure whose code does not show it */
+  char *why;
 } slp_uv_options;
 /* Returns 0, SLP_ENOMEM, UV_E*, or SLOOP_EOPTION if libcurl has no asynchronous resolver or no TLS. */
 int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const slp_uv_options *o);

@@ -11,7 +11,7 @@
 enum { REQUEST_LINE, FIELDS, BODY, CHUNK_SIZE, CHUNK_DATA, CHUNK_END, TRAILER, COMPLETE };
 
 void slp_request_begin(slp_request *rq) {
-  /* The table of fields is not cleared: fields_n says how many of its rows are valid. */
+  /* The table of fields is not cleared, because only its first fields_n rows are valid. */
   memset(rq, 0, offsetof(slp_request, fields));
 }
 
@@ -43,8 +43,8 @@ static int take_line(slp_request *rq, const slp_buf *in, slp_str *line) {
   return 1;
 }
 
-/* Removes "http://host" from the front of the path. Clients send it to a proxy, but servers must accept it
- * too. */
+/* Removes "http://host" from the front of the path. Clients send the host there to a proxy, but servers must
+ * accept it too. */
 static void path_only(slp_request *rq, const char *p) {
   const char *path = p + rq->path_at;
   if (rq->path_n < 7 || memcmp(path, "http://", 7) != 0) return;
@@ -121,8 +121,9 @@ static int field_line(slp_request *rq, char *p, slp_str line) {
 
 static int head_complete(slp_request *rq, size_t body_max) {
   rq->head_n = rq->at;
-  /* A request with both Transfer-Encoding and Content-Length is refused: a proxy and a server could find
-   * different ends of it. So is Transfer-Encoding in HTTP/1.0, which does not have it. */
+  /* A request with both Transfer-Encoding and Content-Length is refused, because a proxy and a server could
+   * disagree about where it ends. Transfer-Encoding in HTTP/1.0 is refused too, because HTTP/1.0 does not
+   * define it. */
   if (rq->chunked && (rq->length_given || rq->version_1_0)) return bad(rq, 400);
   if (rq->want > body_max) return bad(rq, 413);
   rq->step = rq->chunked ? CHUNK_SIZE : BODY;
@@ -137,7 +138,7 @@ static int read_head(slp_request *rq, slp_buf *in, size_t body_max) {
     if (!whole) return SLP_MORE;
     int r = 0;
     if (rq->step == REQUEST_LINE) {
-      if (line.n == 0) continue; /* RFC 9112 2.2: an empty line before a request is passed over */
+      if (line.n == 0) continue; /* RFC 9112 2.2: an empty line before a request is skipped */
       r = request_line(rq, in->p, line);
       rq->step = FIELDS;
     } else if (line.n == 0) {

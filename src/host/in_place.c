@@ -12,8 +12,9 @@
 
 /* Room for the old and the new content, and for both again in a journal. */
 #define FILE_BYTES_MAX (UINT64_C(256) << 20)
-/* The mark at the beginning of a journal. It begins with a NUL, which no content has. If only that NUL was
- * written, it looks like a hole (a gap that was never written, which reads as NULs). */
+/* The mark at the beginning of a journal. The mark begins with a NUL, which no content has. If only this NUL
+ * was written, it can't be distinguished from a hole: a part of the file that was never written, and reads as
+ * NULs. */
 static const slp_str MARK = SLP_STR("\0#sloop-new ");
 
 static slp_str from(slp_str s, size_t at) { return (slp_str){s.p + at, s.n - at}; }

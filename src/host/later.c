@@ -1,4 +1,4 @@
-/* later.c - keeps ops that have been answered, and calls their on_done from the event queue. */
+/* later.c - keeps ops whose outcome is known, and calls their on_done from the event queue. */
 #include "host/later.h"
 
 #include "host/host.h"

@@ -1,6 +1,6 @@
-/* later.h - answers ops that are not sent on, for example because there is no memory for that. Each op is
- * answered in a later turn of the event queue, and one op in each turn, so that no callback runs while the
- * sender is still in the function that sends the op. */
+/* later.h - answers ops that could not be sent, for example because there was no memory. Each op is answered
+ * in a later turn of the event queue, and one op in each turn, so that no callback runs while the sender is
+ * still in the function that sends the op. */
 #ifndef SLP_HOST_LATER_H
 #define SLP_HOST_LATER_H
 
@@ -20,6 +20,6 @@ void slp_later_add(slp_later *l, slp_op *op);
 int slp_later_has(const slp_later *l, const slp_op *op);
 /* If op waits to be answered, removes it and returns 1: its on_done is not called. Otherwise returns 0. */
 int slp_later_cancel(slp_later *l, slp_op *op);
-void slp_later_end(slp_later *l); /* to be called at close; no op may be waiting */
+void slp_later_end(slp_later *l); /* called at close; no op may be waiting */
 
 #endif

@@ -25,7 +25,7 @@ typedef struct slp_op {
   void *impl; /* private to the object that answers the op */
 } slp_op;
 
-/* Copies the outcome of `from` to `op`, for an op that is answered by means of another one. */
+/* Copies the outcome of `from` to `op`. Called if `from` was sent in order to answer `op`. */
 static inline void slp_op_copy_outcome(slp_op *op, const slp_op *from) {
   op->fail = from->fail;
   op->sent_us = from->sent_us;

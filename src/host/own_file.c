@@ -1,5 +1,5 @@
-/* own_file.c - holds a lock beside the file, and replaces the file's content by a rename. If the file can't
- * be replaced, its content is written in place. */
+/* own_file.c - holds a lock file beside the file, and replaces the file by renaming a new one. If the file
+ * can't be replaced, its content is written in place. */
 #include "host/own_file.h"
 
 #include "base/buf.h"
@@ -28,7 +28,8 @@ struct slp_own_file {
   char name[NAME_MAX + 1], lock_name[NAME_MAX + 1];
   int folder, lock;  /* descriptors of the folder and of the lock file */
   uint8_t made_lock; /* 1: this process has made the lock file */
-  uint8_t taken;     /* slp_own_file_loss: another process has the file, so it is never written again */
+  /* a slp_own_file_loss; not 0: another process has taken the file, so this process never writes it again */
+  uint8_t taken;
   /* 1: the three members below describe the file as this process found it or last wrote it */
   uint8_t known;
   dev_t device;
@@ -39,8 +40,8 @@ struct slp_own_file {
   int file;           /* descriptor of the file, which is locked; only if it is written in place */
 };
 
-/* Replaces `path` by what it links to. So a link stays a link, and the file that it names is written, whether
- * that exists or not. Returns 0 or -errno. */
+/* If `path` is a link, replaces it by the path to which the link leads. So the link itself stays, and the
+ * file behind it is written, even if that file does not exist yet. Returns 0 or -errno. */
 static int follow_links(char path[PATH_MAX]) {
   char to[PATH_MAX], whole[PATH_MAX];
   for (int i = 0; i < LINKS_MAX; i++) {
@@ -75,7 +76,7 @@ static int open_folder(slp_own_file *f, const char *given) {
     return -ENAMETOOLONG;
   if (!*name) return -EISDIR;
   if (slash) slash[1] = 0;
-  /* This cuts the name off the path, so `name` must not be used from here on. */
+  /* `path` now ends behind its last '/', so `name` must not be used from here on. */
   f->folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   return f->folder < 0 ? -errno : 0;
 }
@@ -98,7 +99,7 @@ static int open_lock(slp_own_file *f) {
 }
 
 /* Returns 1 if the lock file that this process has open still has its name. Another process may have removed
- * the file, when it gave the lock up or cleaned up. Then a lock on it keeps nobody out. */
+ * the file, when it gave the lock up or cleaned up. A lock on the removed file keeps no other process out. */
 static int is_still_there(const slp_own_file *f) {
   struct stat there, ours;
   return fstat(f->lock, &ours) == 0 && fstatat(f->folder, f->lock_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -141,8 +142,8 @@ static void know(slp_own_file *f, const struct stat *st) {
   f->changed = st->st_mtim;
 }
 
-/* Returns 1 if another process wrote the file while our lock file was gone: it is not the file that this
- * process found or last wrote. */
+/* Returns 1 if the file is not the one that this process found or last wrote: another process wrote it while
+ * our lock file was gone. */
 static int is_anothers(const slp_own_file *f) {
   struct stat st;
   if (look(f->folder, f->name, &st) != 1) return 0;
@@ -206,8 +207,8 @@ int slp_own_file_is_nameless(const slp_own_file *f) {
 
 /* ---- checking that the lock is still held ---------------------------------------------------------- */
 
-/* Takes the lock. After a failure this process holds nothing, and does not take another process's lock file
- * for its own. */
+/* Takes the lock. After a failure this process holds no lock, and does not treat another process's lock file
+ * as its own. */
 static int take_lock(slp_own_file *f) {
   int r = try_lock(f);
   if (r) drop_lock(f);
@@ -255,7 +256,8 @@ static int is_left(const slp_own_file *f, const char *name) {
   if (!dash || slp_parse_u64((slp_str){numbers, (size_t)(dash - numbers)}, &pid) ||
       slp_parse_u64(slp_str_of(dash + 1), &number))
     return 0;
-  /* The name of another program's file may have a number such as 007. */
+  /* A file of another program may have a similar name, but with a number such as 007, which name_beside()
+   * never writes. */
   if (name_beside(f, pid, number, same) || strcmp(same, name) != 0) return 0;
   return is_dead(pid) && look(f->folder, name, &st) == 1 && st.st_uid == geteuid();
 }
@@ -344,14 +346,14 @@ static int keep_owner_and_mode(int fd, const struct stat *old) {
   return fchmod(fd, old->st_mode & 07777) != 0 ? -errno : 0;
 }
 
-/* Syncs the folder, because only then the new name lasts. A file system that can't sync folders says
- * EINVAL. */
+/* Syncs the folder, because only then the new name survives a crash. On a file system that can't sync
+ * folders, fsync() fails with EINVAL. */
 static int sync_folder(const slp_own_file *f) {
   return fsync(f->folder) != 0 && errno != EINVAL ? -errno : 0;
 }
 
-/* Replaces the file, or makes it. Returns 0; SLP_EINVAL: something is there that is no file; or another
- * error. */
+/* Replaces the file, or makes it. Returns 0; SLP_EINVAL: the name belongs to something that is no regular
+ * file; or another error. */
 static int replace_by_rename(slp_own_file *f, slp_str bytes) {
   struct stat old, made = {0};
   char name[NAME_MAX + 1];

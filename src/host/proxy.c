@@ -26,7 +26,7 @@ static int begins(slp_str s, const char *with) {
 static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
 /* ---- hosts that need no proxy ---------------------------------------------------------------- */
-/* Returns 1 if the host's name is that of an entry of no_proxy, or within the domain of that name. */
+/* Returns 1 if `name`, the host's name, is `entry`, an entry of no_proxy, or is within the domain `entry`. */
 static int is_within(slp_str name, slp_str entry) {
   if (entry.n && entry.p[entry.n - 1] == '.') entry.n--;
   if (entry.n && entry.p[0] == '.') entry = behind(entry, 1);
@@ -42,7 +42,8 @@ static int same_bits(const unsigned char *a, const unsigned char *b, size_t bits
   return !rest || (a[bytes] ^ b[bytes]) >> (8 - rest) == 0;
 }
 
-/* Returns 1 if the address is that of an entry of no_proxy, or within its network ("10.0.0.0/8"). */
+/* Returns 1 if the address is `entry`, an entry of no_proxy, or is within the network `entry`
+ * ("10.0.0.0/8"). */
 static int is_in_network(int family, const unsigned char *address, slp_str entry) {
   char text[ADDRESS_MAX];
   unsigned char network[16];
@@ -93,9 +94,9 @@ static int is_only_within(slp_str *entry, int had_port) {
 
 /* Returns 1 if the host is in a list such as no_proxy. As in libcurl 7.88, the list is "*", or names, their
  * domains, addresses and networks ("10.0.0.0/8"), with blanks or commas between them. Three kinds of entries
- * that mean nothing to libcurl are read as Go does (x/net/http/httpproxy): HOST:PORT is that port only (also
- * in Python's urllib, and with it botocore), *.DOMAIN is what is within the domain, and a "*" among other
- * entries is everything. */
+ * that libcurl ignores have the meaning that they have in Go (x/net/http/httpproxy). HOST:PORT matches this
+ * port only, as in Python's urllib, which botocore uses. *.DOMAIN matches hosts within the domain. A "*"
+ * among other entries matches every host. */
 static int no_proxy_list_has(const char *list, slp_str host, uint16_t port) {
   unsigned char address[16];
   int family = 0;
@@ -156,7 +157,7 @@ static uint16_t port_of(slp_str url, int tls) {
   return (uint16_t)port;
 }
 
-/* Reads the other members out of p->url. The port is libcurl's default if the URL has none. */
+/* Sets the other members of p from p->url. If the URL has no port, the port is libcurl's default. */
 static void read_place(slp_proxy *p) {
   slp_str all = slp_str_of(p->url), rest = all;
   const char *scheme_end = strstr(p->url, "://");

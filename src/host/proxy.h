@@ -1,5 +1,6 @@
-/* proxy.h - finds the proxy that a call goes through. libcurl could find it too, but would not tell which
- * one, and messages must name it. So the proxy is chosen here, and libcurl is given the result. */
+/* proxy.h - finds the proxy that a call goes through. libcurl could find the proxy too, but does not report
+ * which proxy it uses, and messages must name the proxy. So the proxy is chosen here, and libcurl is given
+ * the result. */
 #ifndef SLP_HOST_PROXY_H
 #define SLP_HOST_PROXY_H
 
@@ -21,8 +22,9 @@ typedef struct slp_proxy {
  * as for servers. */
 const char *slp_proxy_ca(void);
 /* Finds the proxy of a URL in the environment, as libcurl 7.88 does: https_proxy, HTTPS_PROXY, all_proxy,
- * ALL_PROXY. For plain http it is http_proxy, all_proxy, ALL_PROXY: HTTP_PROXY is left out, because a web
- * server sets it for its programs to whatever a client sends. Hosts in no_proxy or NO_PROXY have no proxy. */
+ * ALL_PROXY. For plain http the variables are http_proxy, all_proxy, ALL_PROXY. HTTP_PROXY is not read: a web
+ * server sets it, for the programs that it runs, to a text that a client sent. Hosts in no_proxy or NO_PROXY
+ * have no proxy. */
 void slp_proxy_find(slp_str url, slp_proxy *ret);
 
 #endif

@@ -23,7 +23,7 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows) {
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 static struct termios before_keys;         /* the settings to restore */
-static volatile sig_atomic_t keys_fd = -1; /* whose settings were changed; -1: none */
+static volatile sig_atomic_t keys_fd = -1; /* descriptor of the terminal with changed settings; -1: none */
 
 int slp_terminal_is_foreground(int fd) { return tcgetpgrp(fd) == getpgrp(); }
 
@@ -135,8 +135,9 @@ static int ask_on(int fd, const char *question, atomic_int *stop, char *line, si
   if (tcsetattr(fd, TCSAFLUSH, &silent) != 0) return -errno;
   int r = write_whole(fd, question);
   if (!r) r = read_line(fd, stop, line, size);
-  /* Discards what was typed, unseen, behind the answer. Otherwise the next reader, such as a shell, would
-   * show it. TCSAFLUSH would discard it too, but also wait for output, which Ctrl-S may have stopped. */
+  /* Discards what was typed after the answer while nothing was shown. Otherwise the next reader, such as a
+   * shell, would show these characters. TCSAFLUSH would discard them too, but also wait for output, which
+   * Ctrl-S may have stopped. */
   (void)tcflush(fd, TCIFLUSH);
   (void)tcsetattr(fd, TCSANOW, &as_before);
   (void)write_whole(fd, "\n");

@@ -7,23 +7,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns 0 and the size (80 x 24 if the terminal does not say), or -errno: fd is no terminal. */
+/* Returns 0 and the size, or -errno if fd is no terminal. If the terminal does not report its size, the size
+ * is 80 x 24. */
 int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows);
 
-/* What a full-screen program writes: TAKE shows an empty screen and hides the cursor, GIVE_BACK restores
- * both. */
+/* What a full-screen program writes to the terminal: TAKE shows an empty screen and hides the cursor,
+ * GIVE_BACK restores the screen and the cursor. */
 #define SLP_TERMINAL_TAKE "\033[?1049h\033[?25l"
 #define SLP_TERMINAL_GIVE_BACK "\033[0m\033[?25h\033[?1049l"
-/* Opens this process's terminal (/dev/tty) for reading keys, as a descriptor that shares no flags with
- * another one. Returns it, or -errno; -ENOTTY: the process has no terminal, or shown_fd, where it writes, is
- * another one. The caller closes it. */
+/* Opens this process's terminal (/dev/tty) for reading keys, with a descriptor that shares no flags with
+ * other descriptors. Returns the descriptor, which the caller closes, or -errno. -ENOTTY: the process has no
+ * terminal, or shown_fd, to which it writes, is another terminal. */
 int slp_terminal_keys_open(int shown_fd);
-/* From now on keys come at once and are not shown. Ctrl-C and Ctrl-Z keep their signals. fd: a descriptor of
- * slp_terminal_keys_open. Returns 0, or -errno; -ENOTTY: the process is in the background, where a change of
- * the terminal would stop it. */
+/* From now on each key can be read at once, not only after Enter, and is not shown. Ctrl-C and Ctrl-Z still
+ * send their signals. fd: a descriptor of slp_terminal_keys_open. Returns 0, or -errno; -ENOTTY: the process
+ * is in the background, where a change of the terminal would stop it. */
 int slp_terminal_keys_begin(int fd);
-/* Makes the terminal what slp_terminal_keys_begin found. Does nothing if that was not called, or if the
- * process is in the background by now. May be called in a signal handler. */
+/* Restores the terminal's settings that slp_terminal_keys_begin found. Does nothing if that function was not
+ * called, or if the process is in the background by now. May be called in a signal handler. */
 void slp_terminal_keys_end(void);
 /* Returns 1 if the process is in the foreground of the terminal. Otherwise reading keys would stop it. */
 int slp_terminal_is_foreground(int fd);

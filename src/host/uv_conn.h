@@ -27,10 +27,10 @@
 /* Reading stops when more bytes than this wait behind the request that is being served. */
 #define SLP_CONN_AHEAD_MAX (64u << 10)
 
-/* LISTENS -> CLOSES -> CLOSED. A listener that does not tell its user is freed instead of CLOSED. */
+/* LISTENS -> CLOSES -> CLOSED. A listener that is `silent` never becomes CLOSED, but is freed. */
 typedef enum {
   SLP_LISTENER_LISTENS,
-  SLP_LISTENER_CLOSES, /* its socket or a connection is not closed yet */
+  SLP_LISTENER_CLOSES, /* waits until its socket and all connections are closed */
   SLP_LISTENER_CLOSED  /* on_closed is called in a later turn */
 } slp_listener_state;
 
@@ -40,24 +40,24 @@ typedef struct slp_uv_listener {
   slp_listener *l;
   slp_list link;
   slp_list conns;
-  size_t open_n; /* handles not closed yet: the connections and the listening one */
+  size_t open_n; /* number of handles not closed yet: of the connections, and of the listening socket */
   slp_listener_state state;
   slp_event closed;
-  uint8_t silent;         /* 1: the host is closing, so the user is not told */
+  uint8_t silent;         /* 1: the host is closing, or slp_listen() failed, so on_closed is not called */
   uint8_t accept_pending; /* 1: a connection was not accepted, because there was no memory */
 } slp_uv_listener;
 
 typedef enum {
   SLP_CONN_READING,       /* waits for a request, or reads one */
-  SLP_CONN_READY,         /* has a complete request, which the user does not have yet */
+  SLP_CONN_READY,         /* a complete request has come; on_request is not called yet */
   SLP_CONN_SERVING,       /* the user works on the request */
   SLP_CONN_STREAMING,     /* an answer of slp_serve_begin: all bytes given were sent */
   SLP_CONN_STREAM_WRITES, /* an answer of slp_serve_begin: a piece is being written */
-  SLP_CONN_STREAM_ENDS,   /* an answer of slp_serve_begin: its last piece is to be written */
+  SLP_CONN_STREAM_ENDS,   /* an answer of slp_serve_begin: its last piece must still be written */
   SLP_CONN_WRITING,       /* the answer is being written */
   SLP_CONN_RAW,           /* a raw connection: its bytes go to the listener's user */
-  SLP_CONN_LINGERING,     /* closes once the peer has read everything, see slp_conn_linger */
-  SLP_CONN_RESETTING,     /* resets once the kernel has sent everything, see slp_conn_reset_later */
+  SLP_CONN_LINGERING,     /* closes when the peer has read everything, see slp_conn_linger */
+  SLP_CONN_RESETTING,     /* resets when the kernel has sent everything, see slp_conn_reset_later */
   SLP_CONN_GONE,          /* the peer left while the user had a request */
   SLP_CONN_RAW_GONE,      /* the peer left while the user had the raw connection */
   SLP_CONN_CLOSED         /* the connection is freed when its socket is closed */
@@ -91,13 +91,13 @@ typedef struct slp_conn {
   uint8_t deaf;    /* of a raw connection: 1: the user has turned reading off (slp_raw_read) */
 } slp_conn;
 
-/* In uv_listen.c. To be called when the peer is gone while the user has the connection, or a request of it:
- * closes the socket, and on_gone will be called. */
+/* In uv_listen.c. Called when the peer is gone while the user has the connection, or a request from it.
+ * Closes the socket; on_gone is called in a later turn. */
 void slp_conn_gone(slp_conn *c);
 void slp_conn_close(slp_conn *c);
 /* Closes the connection when the peer has read everything, or after a second. */
 void slp_conn_linger(slp_conn *c);
-void slp_conn_reset_later(slp_conn *c); /* Resets the connection when the kernel has sent everything. */
+void slp_conn_reset_later(slp_conn *c); /* resets the connection when the kernel has sent everything */
 void slp_conn_read_on(slp_conn *c);
 /* Returns 1 if requests may take `more` bytes in addition to what all connections of the listener take now.
  * The buffer `in` of but_for (NULL: none) is not counted. */

@@ -13,9 +13,9 @@
 #define PIECE 65536
 
 typedef struct job job;
-/* A pipe gives its bytes once, but a file of keys is read again and again, so the bytes are kept. They are
- * kept until another pipe is read at the same path, since nobody can ask for the former one there any more.
- * Of pipes at different paths the newest PIPES_MAX are kept. */
+/* A pipe gives its bytes only once, but a file of keys is read again and again, so the bytes of a pipe are
+ * kept. They are dropped when another pipe is read at the same path, because the former pipe can't be opened
+ * there any more. At most the newest PIPES_MAX pipes are kept. */
 #define PIPES_MAX 64u
 
 typedef struct read_pipe {
@@ -23,14 +23,14 @@ typedef struct read_pipe {
   char *path;        /* the path at which the pipe was opened first */
   struct statx what; /* identifies the pipe; a later FIFO may have its number, but not its time of birth */
   slp_buf text;      /* the bytes that were read from the pipe so far */
-  slp_list waiting;  /* links job.wait of further reads of this pipe, which share its text */
+  slp_list waiting;  /* list of job.wait: other jobs that read this pipe, and wait to copy `text` */
   uint8_t done;      /* 1: `text` is complete */
 } read_pipe;
 
 struct job {
   uv_fs_t fs;
   slp_uv_host *u;
-  slp_file *file; /* NULL: cancelled; the job ends by itself */
+  slp_file *file; /* NULL: the read was cancelled; the job then ends by itself */
   slp_list link;
   slp_buf text;   /* becomes part of file->into at the end: a cancelled reader's buffer is never touched */
   uv_pipe_t pipe; /* takes over the descriptor of a pipe */
@@ -95,8 +95,8 @@ static void on_closed(uv_fs_t *fs) {
 }
 
 /* Makes room to read more bytes into. When the buffer grows, its old memory is wiped, because it may hold a
- * secret key. The room for one byte more than allowed tells "too large" from "just fits". Returns 0,
- * SLP_E2BIG or SLP_ENOMEM. */
+ * secret key. There is room for one byte more than allowed: if that byte comes, the file is too large.
+ * Returns 0, SLP_E2BIG or SLP_ENOMEM. */
 static int make_room(job *j, uv_buf_t *ret) {
   slp_buf *b = &j->text, larger;
   if (b->n == b->max) return SLP_E2BIG;
@@ -206,8 +206,8 @@ static void on_piece(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
 }
 
 /* Makes room before a new pipe is read at this path. Forgets the finished pipes that were read at this path
- * before, because nobody can ask for them any more. Then forgets the oldest finished ones until fewer than
- * PIPES_MAX are left. A pipe that is still being read stays. */
+ * before, because they can't be opened any more. Then forgets the oldest finished pipes until fewer than
+ * PIPES_MAX are left. A pipe that is still being read is kept. */
 static void make_place(slp_uv_host *u, const char *path) {
   size_t done_n = 0;
   slp_list *it, *next;
@@ -228,8 +228,8 @@ static void make_place(slp_uv_host *u, const char *path) {
   }
 }
 
-/* Reads a pipe for the first time. If nobody has opened a FIFO for writing yet, epoll reports no end, so the
- * job waits for a writer. */
+/* Reads a pipe for the first time. While no process has opened a FIFO for writing, epoll does not report its
+ * end, so the job waits for a writer. */
 static void read_once(job *j, const struct statx *what) {
   slp_host *h = &j->u->host;
   make_place(j->u, j->path);
@@ -342,8 +342,8 @@ void slp_uv_file_read(slp_host *h, slp_file *file) {
   slp_uv_hold(u);
 }
 
-/* Called when nobody waits for the job any more. A pipe is read to its end anyway, because its bytes would be
- * lost. */
+/* Called when the read was cancelled. If the job reads a pipe, it still reads to the end, because the bytes
+ * would otherwise be lost for later reads. */
 static void stop(job *j) {
   if (j->piped || j->ending) return;
   if (j->reads) { /* another job reads the pipe, and this one only waits for its bytes */

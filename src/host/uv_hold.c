@@ -1,4 +1,4 @@
-/* uv_hold.c - counts what libuv may still call back, and frees the host after the last of it. */
+/* uv_hold.c - counts the objects that libuv may still call back, and frees the host when none is left. */
 #include "base/mem.h"
 #include "host/host.h"
 #include "host/uv_host.h"

@@ -10,7 +10,8 @@
 
 #include <time.h>
 
-/* Rooms below host/ use -errno; libuv's codes are the same on the systems we build for. */
+/* Rooms of lower rank use -errno, and host/ uses libuv's codes. Both are the same on the systems that we
+ * build for. */
 _Static_assert(UV_ENOMEM == SLP_ENOMEM && UV_ETIMEDOUT == SLP_ETIMEDOUT && UV_ECANCELED == SLP_ECANCELED,
                "libuv's error codes are not -errno here");
 _Static_assert(UV_ENOBUFS == SLP_ENOBUFS && UV_EINVAL == SLP_EINVAL && UV_ENOENT == SLP_ENOENT &&
@@ -24,8 +25,8 @@ static uint64_t clock_us(clockid_t id) {
   return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
 }
 
-/* Time during which the machine is suspended must count, because leases run out meanwhile. Linux's
- * CLOCK_MONOTONIC stops during it; that of other systems does not. */
+/* Time during which the machine is suspended must count, because leases run out meanwhile. On Linux,
+ * CLOCK_MONOTONIC stops meanwhile; on other systems it does not. */
 #ifdef CLOCK_BOOTTIME
 #define CLOCK_OURS CLOCK_BOOTTIME
 #else
@@ -98,8 +99,8 @@ static uint64_t random_u64(slp_host *h) {
 /* ---- when turns run ------------------------------------------------------------------------ */
 static void on_timer(uv_timer_t *t) { ((slp_uv_host *)t->data)->due = 1; }
 
-/* Does nothing: while an idle handle is active, the loop's poll does not sleep. on_prepare and on_check run
- * the turn. */
+/* Does nothing. The idle handle is needed only because the loop's poll does not sleep while it is active.
+ * on_prepare and on_check run the turn. */
 static void on_idle(uv_idle_t *idle) { (void)idle; }
 
 static void turn_if_due(slp_uv_host *u) {

@@ -17,7 +17,8 @@ typedef struct slp_uv_host slp_uv_host;
 typedef struct slp_curl_lane {
   slp_uv_host *u;
   CURLM *multi;
-  /* Hands curl a socket that is ready: lane_act() of curl_http.c. Never called inside curl's callbacks. */
+  /* lane_act() of curl_http.c, which passes a socket that is ready to curl. Never called inside curl's
+   * callbacks. */
   void (*act)(struct slp_curl_lane *lane, curl_socket_t fd, int events);
   slp_list waiting; /* slp_http.link of calls that wait for a place, oldest first */
   slp_list running; /* slp_http.link of calls whose transfers run */
@@ -30,7 +31,8 @@ typedef struct slp_curl_lane {
   slp_event kick;                  /* runs curl's timeout now, because curl asked for "now" */
   uint32_t kicks_in_row; /* how often in a row curl asked for "now" inside the kick, see curl_http.c */
   uint32_t starts;       /* transfers added since the last kick */
-  /* counts the calls into curl; each is one event, so bytes of two events have different numbers */
+  /* number of the latest call into curl; each call is one event, so bytes of different events get different
+   * numbers */
   uint32_t acts;
   int socket_error;  /* errno of the last attempt to open a socket; 0: it succeeded */
   size_t body_usual; /* moving average of the length of an answer's body */
@@ -62,7 +64,7 @@ struct slp_uv_host {
   slp_list files;     /* reads of files that are not done, see uv_file.c */
   slp_list pipes;     /* the bytes of pipes, which give them only once, see uv_file.c */
   slp_list children;  /* jobs of uv_spawn.c that have not ended */
-  int64_t date_ms;    /* the second that date_text shows, in ms */
+  int64_t date_ms;    /* the time that date_text shows, in ms; a whole second */
   char date_text[30];
 };
 
@@ -73,8 +75,9 @@ static inline int slp_curl_lane_multiplexes(const slp_curl_lane *lane) {
   return lane->u->multiplex && lane == &lane->u->lanes[SLP_LANE_PUSH];
 }
 
-/* An object whose libuv callbacks may still come takes one hold, and gives it back last of all. The host is
- * freed when it is closing and no hold is left, so the object must not touch the host after slp_uv_drop(). */
+/* An object that libuv may still call back counts as one hold of the host: slp_uv_hold() adds it, and
+ * slp_uv_drop() removes it. The host is freed when it is closing and no hold is left. So an object must not
+ * use the host after slp_uv_drop(). */
 void slp_uv_hold(slp_uv_host *u);
 void slp_uv_drop(slp_uv_host *u);
 void slp_uv_release(slp_uv_host *u); /* frees the host at once, whatever its holds are */

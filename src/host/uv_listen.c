@@ -21,8 +21,8 @@
 #define KEEP_MAX (64u << 10)
 #define LINGER_US 1000000u
 #define RESET_TRIES 2000u
-/* While every connection is busy, up to BURST * conns_max are accepted. A new one must send its first byte
- * within GRACE_US. */
+/* While every connection is busy, up to BURST * conns_max are accepted. A new connection may be closed for
+ * another one if its first byte does not come within GRACE_US. */
 #define BURST 8
 #define GRACE_US 50000u
 
@@ -152,8 +152,8 @@ static void conn_reset(slp_conn *c) {
   if (uv_tcp_close_reset(&c->tcp, on_conn_closed)) conn_close_socket(c);
 }
 
-/* Closes the socket, because the peer is gone while the user works on its request. The user is told in a
- * turn. */
+/* Closes the socket, because the peer is gone while the user works on its request. on_gone is called in a
+ * later turn. */
 void slp_conn_gone(slp_conn *c) {
   move(c, c->state == SLP_CONN_RAW ? SLP_CONN_RAW_GONE : SLP_CONN_GONE);
   conn_close_socket(c);
@@ -324,7 +324,8 @@ static void conn_write(slp_conn *c, size_t cut_after) {
   if (uv_write(&c->write, stream, c->out, (unsigned)n, on_written)) slp_conn_close(c);
 }
 
-/* Answers a request that can't be read, and closes: nothing behind that request can be read either. */
+/* Answers a request that can't be read, and closes the connection, because nothing behind that request can be
+ * read either. */
 static void conn_refuse(slp_conn *c, int status) {
   slp_serve_answer a = {.status = status, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   c->close_after = 1;
@@ -454,7 +455,7 @@ void slp_uv_serve_end(slp_served *rq) {
 }
 
 /* ---- raw connections --------------------------------------------------------------------------- */
-/* MAYBE: too few bytes have come to tell. */
+/* PREFACE_MAYBE: too few bytes have come to decide. */
 typedef enum { PREFACE_NOT, PREFACE_MAYBE, PREFACE_IS } preface;
 
 /* Compares the bytes that have come with the listener's preface. */
@@ -503,8 +504,8 @@ static slp_str served_header(slp_served *rq, const char *name) {
   return slp_request_header(&c->rq, &c->rq_bytes, name);
 }
 
-/* Takes the complete request out of `in`. It keeps the buffer that it was read into; the bytes behind it move
- * to a new buffer. */
+/* Takes the complete request out of `in`. The request keeps the buffer; the bytes behind it move to a new
+ * buffer. */
 static int request_complete(slp_conn *c) {
   size_t end = c->rq.end;
   slp_buf_free(&c->rq_bytes);
@@ -581,8 +582,8 @@ static void on_conn_event(slp_event *ev) {
     if (c->served.on_sent) c->served.on_sent(&c->served);
   } else if (c->state == SLP_CONN_RAW_GONE || (c->state == SLP_CONN_GONE && c->served.on_gone)) {
     int raw = c->state == SLP_CONN_RAW_GONE;
-    /* The state is set first: the callback may close the listener or the host, and these must not touch c
-     * then. */
+    /* The state is set first, because the callback may close the listener or the host, and closing them must
+     * then not touch c. */
     move(c, SLP_CONN_CLOSED);
     if (!raw)
       c->served.on_gone(&c->served);
@@ -666,8 +667,8 @@ void slp_conn_read_on(slp_conn *c) {
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
-/* Asks the kernel whether the connection has something to read. Returns 1: bytes can be read; 0: none have
- * come; -1: the peer has left. */
+/* Asks the kernel whether bytes of the connection can be read. Returns 1: yes; 0: none have come; -1: the
+ * peer has left. */
 static int has_news(const slp_conn *c) {
   uv_os_fd_t fd;
   char byte;
@@ -676,9 +677,10 @@ static int has_news(const slp_conn *c) {
   return n > 0 ? 1 : n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-/* Returns the connection to close for a new one: one whose peer has left, or else the oldest that has sent
- * nothing (within GRACE_US, unless `any` is set). If all have sent something, returns NULL; with `any` set it
- * returns the oldest whose request is being answered, or else the oldest. */
+/* Returns the connection to close for a new one, or NULL. The first kind of which there is a connection is
+ * chosen, and of that kind the oldest: (1) its peer has left; (2) it waits for a request, and no bytes have
+ * come that were not read; unless `any` is 1, it must also be older than GRACE_US; (3) only if `any` is 1:
+ * its request is being answered; (4) only if `any` is 1: bytes of a request have come. */
 static slp_conn *least_wanted(slp_uv_listener *li, int any) {
   slp_conn *silent = NULL, *asked = NULL, *oldest = NULL;
   uint64_t now_us = slp_now_us(&li->u->host);
@@ -700,10 +702,10 @@ static size_t conns_open(const slp_uv_listener *li) {
   return n;
 }
 
-/* Closes connections to make room for a new one, so that a peer that opens many and sends nothing shuts
- * nobody out. From conns_max on, connections that have sent nothing are closed. Those that have sent
- * something stay until there are BURST * conns_max, because libuv accepts all connections that wait in the
- * kernel before it reads from any. */
+/* Closes connections to make room for a new one, so that a peer that opens many connections and sends nothing
+ * does not shut others out. From conns_max on, connections without unread bytes are closed. Connections with
+ * unread bytes stay until there are BURST * conns_max, because libuv accepts all connections that wait in the
+ * kernel before it reads from any of them. */
 static void make_room(slp_uv_listener *li) {
   size_t max = li->l->conns_max, n = max ? conns_open(li) : 0;
   for (; max && n >= max; n--) {
@@ -756,7 +758,7 @@ static void on_connection(uv_stream_t *stream, int status) {
 static void on_listening_closed(uv_handle_t *handle) { listener_let_go(handle->data); }
 
 static void close_connections(slp_uv_listener *li) {
-  li->open_n++; /* held while this loop runs: else closing the last connection would free li */
+  li->open_n++; /* one more while this loop runs, or closing the last connection would free li */
   slp_list *it = li->conns.next;
   while (it != &li->conns) {
     slp_conn *c = SLP_OWNER(it, slp_conn, link);

@@ -1,7 +1,7 @@
-/* uv_raw.c - what the listener's user calls for a connection that began with the listener's preface: it
- * writes, turns reading on or off, and closes. While the user has such a connection its state is
- * SLP_CONN_RAW, or SLP_CONN_RAW_GONE until on_gone has run. The user's callbacks are called by raw_event() of
- * uv_listen.c, in a turn. */
+/* uv_raw.c - the functions that the listener's user calls for a connection that began with the listener's
+ * preface: to write, to turn reading on or off, and to close. While the user has such a connection its state
+ * is SLP_CONN_RAW, or SLP_CONN_RAW_GONE until on_gone has run. The user's callbacks are called by raw_event()
+ * of uv_listen.c, in a turn. */
 #include "base/buf.h"
 #include "host/host.h"
 #include "host/uv_conn.h"

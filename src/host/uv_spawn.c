@@ -32,7 +32,7 @@ typedef struct job {
   slp_buf text;
   /* Standard error: line: the line that has begun; said: the last complete line. */
   char line[160], said[160];
-  char new_lines[NEW_LINES_MAX][160]; /* the newest lines that on_slow was not called for */
+  char new_lines[NEW_LINES_MAX][160]; /* the newest lines for which on_slow was not called yet */
   size_t new_lines_n, line_n, line_told_n /* line_told_n: how many bytes of `line` were given to on_slow */;
   size_t said_bytes; /* bytes that the child has written to standard error */
   int error, status, signal;
@@ -81,12 +81,12 @@ static void stop(job *j) {
   slp_timer_clear(&j->u->host, &j->slow);
   close_handle((uv_handle_t *)&j->out);
   close_handle((uv_handle_t *)&j->err);
-  /* Kills the child's group, unless the process and its output have ended. That can't hit strangers: a
+  /* Kills the child's group, unless the process and its output have ended. This can't kill other processes: a
    * process that still holds the output belongs to the group, and the number of the group stays in use while
-   * it has a member. */
+   * the group has a member. */
   int reaped = j->started && !(j->exited && j->out_ended) && kill(-j->process.pid, SIGKILL) && errno == ESRCH;
-  /* The group is gone, but libuv has not seen the process end: the application itself has waited for any
-   * child. So libuv will never report the end. */
+  /* The group is gone, but libuv has not seen the process end: the application itself has called waitpid()
+   * for any child. So libuv will never report the end. */
   if (reaped) j->exited = 1;
   if (j->started && !j->exited) {
     /* The loop must stay alive until libuv has seen the end of the process. */
@@ -166,7 +166,8 @@ static void on_slow(slp_timer *timer) {
 
 static void on_deadline(slp_timer *timer) { finish(SLP_OWNER(timer, job, deadline), SLP_ETIMEDOUT); }
 
-/* When the limit is reached, one more byte may be read into `piece`: it tells "too much" from "just fits". */
+/* When the limit is reached, one more byte may be read into `piece`: if that byte comes, there is too much
+ * output. */
 static void give_room_out(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   job *j = handle->data;
   size_t left = j->text.cap - j->text.n;

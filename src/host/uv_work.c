@@ -1,7 +1,7 @@
 /* uv_work.c - does work on libuv's threads, one piece at a time for each slp_work_line (a queue).
  *
- * Work that is cancelled while it runs stays in its queue until the thread has left it. Its owner may be gone
- * by then, so only on_left is called. The host lives until the last piece of work is over. */
+ * Work that is cancelled while it runs stays in its queue until the thread has finished it. The work's owner
+ * may be gone by then, so only on_left is called. The host lives until the last piece of work is over. */
 #include "base/list.h"
 #include "host/host.h"
 #include "host/uv_host.h"
@@ -89,7 +89,7 @@ void slp_uv_work_cancel(slp_host *h, slp_work *work) {
   j->given_up = 1;
   if (work->always) return;
   if (work->line->running == work) {
-    /* This has an effect only while no thread has begun. after() is called in any case. */
+    /* uv_cancel() has an effect only if no thread has begun the work. after() is called in any case. */
     uv_cancel((uv_req_t *)&j->req);
     return;
   }
