@@ -2,8 +2,8 @@
  *
  * Decoding may happen in place: 3 bytes are written for each 4 that were read, so the output never passes the
  * input. A SIMD step stores a whole register, which is more than it decoded (AVX2: 32 bytes for 24). In
- * place, the surplus overwrites input that was read already. In a separate buffer it needs room, which the
- * characters that follow will fill. So a SIMD step runs only if at least 16 characters follow it. */
+ * place, the surplus overwrites input that was read already. In a separate buffer the surplus needs room: the
+ * room for the characters that follow. So a SIMD step runs only if at least 16 characters follow it. */
 #include "codec/base64.h"
 
 #include "base/buf.h"
@@ -71,7 +71,7 @@ __attribute__((target("sse4.1"))) static size_t groups_by_sse41(char *out, const
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(in + i));
     __m128i high = _mm_and_si128(_mm_srli_epi32(v, 4), nibble), low = _mm_and_si128(v, nibble);
     if (!_mm_testz_si128(_mm_shuffle_epi8(class_of_high, high), _mm_shuffle_epi8(forbidden, low))) break;
-    /* where v is '/', the comparison gives -1, so '/' uses row 1x */
+    /* where v is '/', the comparison gives -1 and so changes its row from 2x to 1x */
     __m128i row = _mm_add_epi8(high, _mm_cmpeq_epi8(v, slash));
     v = _mm_add_epi8(v, _mm_shuffle_epi8(shift_of_high, row));
     v = _mm_madd_epi16(_mm_maddubs_epi16(v, pairs), quads); /* joins 6-bit values to 12, then to 24 bits */
@@ -158,7 +158,7 @@ __attribute__((target("avx2"))) static size_t encode_by_avx2(char *out, const ch
     __m256i row = _mm256_or_si256(_mm256_subs_epu8(v, _mm256_set1_epi8(51)), capital);
     _mm256_storeu_si256((__m256i *)(void *)out, _mm256_add_epi8(v, _mm256_shuffle_epi8(characters, row)));
   }
-  _mm256_zeroupper(); /* as above */
+  _mm256_zeroupper(); /* see groups_by_avx2() */
   return i;
 }
 #endif
@@ -176,7 +176,7 @@ int slp_base64_level(void) {
 static size_t groups(int level, char *out, const char *in, size_t n) {
   size_t used = 0;
 #ifdef HAVE_X86
-  int ended = 0; /* 1: AVX2 code has met the group at which decoding must stop */
+  int ended = 0; /* 1: the AVX2 code has reached the group at which decoding must stop */
   if (level == LEVEL_AVX2 && n >= 48) used = groups_by_avx2(out, in, n, &ended);
   if (ended) return used;
   if (level >= LEVEL_SSE41 && n - used >= 32)
@@ -233,7 +233,7 @@ void slp_base64_encode_back(char *text, size_t from, size_t to) {
   }
 }
 
-/* Encodes as many bytes as vectors of this CPU can. Returns how many, a multiple of 3. */
+/* Encodes by SIMD as many bytes as possible. Returns how many bytes were encoded, a multiple of 3. */
 static size_t encode_vectors(char *out, const char *in, size_t n) {
   size_t used = 0;
 #ifdef HAVE_X86

@@ -51,7 +51,7 @@ static int argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
   return 0;
 }
 
-/* To be called when an item is complete: counts it in the map or array that holds it. */
+/* Called when an item is complete. Counts the item in the map or array that contains it. */
 static void item_done(slp_cbor *c) {
   c->tagged = 0;
   if (!c->depth) {
@@ -80,7 +80,8 @@ static int open_level(slp_cbor *c, uint8_t major, uint8_t info) {
   } else {
     int r = argument(c, info, &left);
     if (r) return r;
-    /* Every item takes at least one byte, so a count above the number of remaining bytes is an error. */
+    /* Every item takes at least one byte, and a pair two. So a count that needs more than the remaining bytes
+     * is an error. */
     if (left > (c->n - c->at) / (map ? 2 : 1)) return bad(c, "a count is past the end");
     if (map) left *= 2;
   }
@@ -123,11 +124,11 @@ static int string_done(slp_cbor *c) {
   return c->long_major == MAJOR_TEXT ? SLP_CBOR_TEXT : SLP_CBOR_BYTES;
 }
 
-/* Reads the rest of a chunk, at most up to pause_at. Checks that text is UTF-8. Moves the bytes to the end of
- * the string so far, so that no chunk head stays between them. */
+/* Reads the rest of a chunk, at most up to pause_at. Checks that text is UTF-8. Moves the chunk's bytes
+ * behind those of the chunks before, so that no chunk head stays between them. */
 static int chunk_on(slp_cbor *c) {
   size_t take = c->chunk_left, room = c->pause_at - c->at;
-  /* A byte string is passed over at once, because bytes need no check. */
+  /* A byte string of known length is skipped at once, because its bytes need no check. */
   if (!c->long_chunked && c->long_major == MAJOR_BYTES) room = take;
   if (c->long_major == MAJOR_TEXT) {
     take = slp_utf8_run(c->p + c->at, take, room < take ? room : take);

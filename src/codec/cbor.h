@@ -26,7 +26,8 @@ typedef enum {
   SLP_CBOR_FALSE,
   SLP_CBOR_NULL,   /* null, or undefined */
   SLP_CBOR_SIMPLE, /* any other simple value: its number is in slp_cbor.u */
-  SLP_CBOR_PAUSE   /* pause_at was reached, maybe inside a string: raise it and call again */
+  /* pause_at was reached, maybe inside a string: set pause_at to a larger value and call again */
+  SLP_CBOR_PAUSE
 } slp_cbor_token;
 
 typedef struct slp_cbor_level {
@@ -41,9 +42,10 @@ typedef struct slp_cbor {
   uint64_t u;
   double f;
   uint8_t is_key; /* 1: the SLP_CBOR_TEXT just read is a map key */
-  uint8_t tagged; /* number of tags just read, whose value must follow */
+  uint8_t tagged; /* number of tags just read; the tagged value must follow */
   uint8_t done;
-  uint8_t long_on; /* 1: inside a string. long_on to chunk_left are private to the reader */
+  /* 1: the reader has paused inside a string. long_on to chunk_left are private to the reader */
+  uint8_t long_on;
   uint8_t long_major, long_chunked;
   size_t long_from, long_to, chunk_left;
   /* The offset at which slp_cbor_next() pauses; SIZE_MAX: never. If it is set, only slp_cbor_next() may be
@@ -72,8 +74,9 @@ int slp_cbor_time_ms(slp_cbor *c, int64_t *ret);
 /* Converts a token that was read already (UINT, NEG or FLOAT), by the rule of slp_cbor_time_ms(). */
 int slp_cbor_token_ms(slp_cbor *c, int token, int64_t *ret);
 
-/* For a caller that parses a whole item itself instead of asking for its tokens. slp_cbor_more() returns 1 if
- * an item may begin at c->at. slp_cbor_passed() says that the caller has parsed the item up to `end`. */
+/* For a caller that parses a whole item itself instead of reading its tokens. slp_cbor_more() returns 1 if an
+ * item may begin at c->at. slp_cbor_passed() moves the reader behind the item that the caller has parsed, to
+ * `end`. */
 static inline int slp_cbor_more(const slp_cbor *c) {
   return c->depth && !c->long_on && !c->tagged && c->level[c->depth - 1].left > 0;
 }

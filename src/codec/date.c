@@ -112,7 +112,8 @@ void slp_date_http(int64_t ms, char out[30]) {
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-/* Takes exactly `width` digits off the front of s. Returns 1, or 0 if they are not there. */
+/* Takes exactly `width` digits off the front of s. Returns 1, or 0 if s does not begin with so many
+ * digits. */
 static int take_digits(slp_str *s, size_t width, unsigned *ret) {
   unsigned v = 0;
   if (s->n < width) return 0;
@@ -178,8 +179,8 @@ int slp_date_parse_http(slp_str s, int64_t *ret_ms) {
   return 0;
 }
 
-/* Reads the digits of a fraction of a second, behind its dot: at least one. Digits below a millisecond are
- * cut off. Returns 1 or 0. */
+/* Reads the digits of a fraction of a second, behind its dot. Digits below a millisecond are cut off. Returns
+ * 1, or 0 if there is no digit. */
 static int take_fraction(slp_str *s, unsigned *ret_ms) {
   unsigned digit, weight = 100, ms = 0;
   if (!take_digits(s, 1, &digit)) return 0;
@@ -191,7 +192,8 @@ static int take_fraction(slp_str *s, unsigned *ret_ms) {
   return 1;
 }
 
-/* Reads a time zone (nothing, Z, +hh:mm or -hhmm), behind which the text must end. Returns 1 or 0. */
+/* Reads a time zone (nothing, Z, +hh:mm or -hhmm), behind which the text must end. Returns 1, or 0 if the
+ * text is something else. */
 static int take_zone(slp_str *s, int64_t *ret_offset_ms) {
   unsigned hours, minutes;
   *ret_offset_ms = 0;

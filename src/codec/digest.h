@@ -13,12 +13,13 @@ slp_digest *slp_digest_new(struct slp_mem *mem); /* NULL: no memory, or libcrypt
 void slp_digest_free(slp_digest *d);
 int slp_sha256(slp_digest *d, slp_str in, uint8_t out[32]);
 int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]);
-/* Sets the key of all later slp_hmac_keyed(), for a key with many messages, such as the signing key of a
- * day. */
+/* Sets the key of all later calls of slp_hmac_keyed(). Used for a key that authenticates many messages, such
+ * as the signing key of a day. */
 int slp_hmac_key(slp_digest *d, slp_str key);
 int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]);
 int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]); /* computes an MD5; works in FIPS mode, too */
-/* Digests a message in pieces. Any other call with the same slp_digest in between spoils the digest. */
+/* Digests a message in pieces. No other function may be called with the same slp_digest in between, or the
+ * digest will be wrong. */
 int slp_md5_begin(slp_digest *d);
 int slp_md5_add(slp_digest *d, slp_str piece);
 int slp_md5_end(slp_digest *d, uint8_t out[16]);

@@ -10,8 +10,8 @@
 #endif
 
 /* Returns 1 if all n bytes are digits. Checks eight bytes at once: XOR with '0' turns a digit into 0 to 9,
- * and any other byte into 10 or more. A byte of 10 or more has its high bit set, or gets it by adding
- * 0x76. */
+ * and any other byte into 10 or more. A byte of 10 or more has its high bit set, or gets a high bit when 0x76
+ * is added. */
 static inline int slp_all_digits_by_words(const char *p, size_t n) {
   const uint64_t zeros = 0x3030303030303030u, to_high = 0x7676767676767676u, high = 0x8080808080808080u;
   uint64_t seen = 0;

@@ -13,8 +13,8 @@
  * whatever form the key was read in. */
 #define POINT_MAX 65u
 
-/* libcrypto's callback for the password of an encrypted key: there is none. Without this callback libcrypto
- * would ask for a password on the terminal. */
+/* libcrypto calls this for the password of an encrypted key. Returns -1: there is no password. Without this
+ * callback libcrypto would ask for a password on the terminal. */
 static int no_password(char *to, int size, int for_writing, void *arg) {
   (void)to, (void)size, (void)for_writing, (void)arg;
   return -1;

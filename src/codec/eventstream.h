@@ -47,16 +47,16 @@ typedef struct slp_event_reader { /* all zero: nothing was read yet */
   uint32_t crc;
   uint32_t total;     /* length of the message; 0: its prelude is not complete */
   uint32_t headers_n; /* bytes of the message's headers */
-  int failed;         /* the first error, which every later call returns */
+  int failed;         /* the first error; every later call returns it, too */
   const char *why;    /* static text that explains the error */
 } slp_event_reader;
 
-/* Reads the next message of the stream. p[0, n) must begin with all bytes of the call before, which may have
- * moved in memory; more may follow. (Bytes given to slp_event_dropped() are excepted.) Returns 0: *ret is a
- * message, and the next call continues behind it; SLP_MORE: the message is not complete; SLP_EBADDATA,
- * SLP_ELIMIT: the stream can't be read any further. */
+/* Reads the next message of the stream. p[0, n) must begin with all bytes of the previous call, except those
+ * that were given to slp_event_dropped(). The bytes may have moved in memory, and more may follow. Returns 0:
+ * *ret is a message, and the next call continues behind it; SLP_MORE: the message is not complete;
+ * SLP_EBADDATA, SLP_ELIMIT: the stream can't be read any further. */
 int slp_event_read(slp_event_reader *r, const char *p, size_t n, slp_event_message *ret);
-/* Says that the caller has dropped the first n bytes of p. They must belong to messages that were read. */
+/* Called when the caller has dropped the first n bytes of p. These must belong to messages that were read. */
 void slp_event_dropped(slp_event_reader *r, size_t n);
 /* Takes a header off the front of *rest. Returns 1, or 0 if no header is left. */
 int slp_event_header_next(slp_str *rest, slp_event_header *ret);

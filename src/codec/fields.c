@@ -27,8 +27,8 @@ static void forget(slp_field *fields, size_t fields_n) {
   for (size_t i = 0; i < fields_n; i++) fields[i].text = (slp_str){NULL, 0};
 }
 
-/* Reads the members of an object whose { was read, up to its }. Clears the fields first: if the object is
- * given twice, the last one counts. */
+/* Reads the members of an object whose { was read, up to its }. Clears the fields first, so that the last
+ * object counts if the object is given twice. */
 static int read_members(slp_json *j, slp_field *fields, size_t fields_n) {
   forget(fields, fields_n);
   for (;;) {

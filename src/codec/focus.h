@@ -1,7 +1,8 @@
-/* focus.h - puts nineteen digits of a sequence number into one 64-bit integer, the number's word. The merge
- * orders shards by these words instead of by texts. Each row of a page's table has its word. It is computed
- * when the record is read, because its text is in the CPU's cache then, and in cold memory when the merge
- * needs it. A focus says which nineteen digits are used; core/merge.c chooses it. */
+/* focus.h - computes the word of a sequence number: the value of nineteen of its digits, as a 64-bit integer.
+ * The focus determines which nineteen digits these are; core/merge.c chooses the focus. The merge orders
+ * shards by words, because comparing texts would be slower. Each row of a page's table contains a word. The
+ * word is computed when the record is read, because the text of the number is in the CPU's cache then, but no
+ * longer when the merge needs the word. */
 #ifndef SLP_CODEC_FOCUS_H
 #define SLP_CODEC_FOCUS_H
 
@@ -11,14 +12,15 @@
 #define SLP_FOCUS_DIGITS 19
 
 typedef struct slp_focus {
-  uint64_t id;   /* number of this choice of digits, another one for each choice; 0: there is no focus */
-  size_t length; /* digits of a number that begins with `shared`, leading zeros not counted; 0: not known */
-  size_t from;   /* number of digits in front of the nineteen that make the word: 0, or at least 8 */
+  uint64_t id; /* identifies this choice of digits, and differs for each choice; 0: there is no focus */
+  /* number of digits of a number that begins with `shared`, without leading zeros; 0: not known */
+  size_t length;
+  size_t from;      /* number of digits in front of the nineteen that make the word: 0, or at least 8 */
   char shared[112]; /* the digits in front of the nineteen */
 } slp_focus;
 
-/* The words of numbers that do not begin with `shared`. Such a number is below, or above, all numbers that
- * do. */
+/* The words of numbers that do not begin with `shared`: of a number below all numbers that begin with
+ * `shared`, and of a number above all of them. */
 #define SLP_FOCUS_BELOW 0
 #define SLP_FOCUS_ABOVE UINT64_MAX
 
@@ -43,8 +45,8 @@ uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq);
  * one with the lower word is less. Empty text has the lowest word. */
 static inline uint64_t slp_focus_word(const slp_focus *f, slp_str seq) {
   if (seq.n && seq.n == f->length) {
-    /* seq has leading zeros, so it may be less than a shorter number, whose word is SLP_FOCUS_BELOW; seq must
-     * get this word too */
+    /* seq has leading zeros, so it may be less than a shorter number. The word of that number is
+     * SLP_FOCUS_BELOW, so seq must get SLP_FOCUS_BELOW too */
     if (!f->from && *seq.p == '0') return SLP_FOCUS_BELOW;
     if (!slp_focus_same(seq.p, f->shared, f->from))
       return memcmp(seq.p, f->shared, f->from) < 0 ? SLP_FOCUS_BELOW : SLP_FOCUS_ABOVE;

@@ -8,8 +8,9 @@
 #include <zlib.h>
 
 #define PIECE 65536u
-#define MEMBERS_A_STEP 256 /* gzip members read in one step: all of them may be empty */
-#define CHECKSUM 4         /* bytes of zlib's checksum, which follows the deflate data */
+/* the most gzip members read in one step, because members may be empty and then fill no piece */
+#define MEMBERS_A_STEP 256
+#define CHECKSUM 4 /* bytes of zlib's checksum, which follows the deflate data */
 
 struct slp_gunzipper {
   slp_mem *mem;

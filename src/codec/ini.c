@@ -2,11 +2,10 @@
  *
  * - A line whose first visible character is # or ; is a comment; empty lines mean nothing.
  * - A line that is indented deeper than the key above it belongs to that key. If the key's own value is
- *   empty, the line is a nested key; otherwise it is more of the value.
- * - Any other line is [section] (to the last ] of the line) or key = value or key: value.
- * Sources: botocore 1.43 configloader.py, Python 3.11 configparser.py.
- * One difference is on purpose: a section or key given twice is handed out twice (botocore refuses the
- * file). */
+ *   empty, the line is a nested key. Otherwise the line continues the value.
+ * - Any other line is [section] (to the last ] of the line) or key = value or key: value. Sources: botocore
+ * 1.43 configloader.py, Python 3.11 configparser.py. One difference is on purpose: a section or key given
+ * twice is handed out twice, whereas botocore refuses the file. */
 #include "codec/ini.h"
 
 typedef struct reader {
@@ -14,7 +13,7 @@ typedef struct reader {
   uint32_t line;
   slp_ini_fn fn;
   void *arg;
-  slp_str section, key, value; /* what was read last; key.p NULL: the section has no key yet */
+  slp_str section, key, value; /* what was read last; key.p NULL: no key of the section was read yet */
   uint32_t key_line;
   size_t key_indent;
   uint8_t handed; /* 1: fn was called with the key */

@@ -71,8 +71,8 @@ static size_t put_utf8(char *out, uint32_t c) {
   return 4;
 }
 
-/* Appends the bytes that an escape stands for to the string. With `keep` set, the string keeps its
- * escapes. */
+/* Appends to the string the bytes that an escape stands for. If j->keep is 1, the string is not changed and
+ * keeps its escapes. */
 static void put(slp_json *j, const char *bytes, size_t n) {
   j->escaped = 1;
   if (j->keep) {
@@ -124,9 +124,9 @@ static int unescape(slp_json *j) {
   return 0;
 }
 
-/* Continues to read a string whose part up to j->at is already unescaped, at long_from to long_to. Returns 0:
- * the string is complete and j->text is set; SLP_MORE: j->pause_at is reached inside the string; or an
- * error. */
+/* Continues to read a string. Its part before j->at is unescaped already, and lies at offsets long_from to
+ * long_to. Returns 0: the string is complete and j->text is set; SLP_MORE: j->pause_at is reached inside the
+ * string; or an error. */
 static int string_on(slp_json *j) {
   for (;;) {
     if (j->at >= j->pause_at && j->at < j->n) return SLP_MORE;
@@ -276,7 +276,7 @@ static int value(slp_json *j) {
   return token;
 }
 
-/* Passes over white space. Returns 1: j->at is at a byte that is no white space; 0: the text has ended;
+/* Skips white space. Returns 1: j->at is at a byte that is no white space; 0: the text has ended;
  * SLP_JSON_PAUSE: pause_at was reached. */
 static int pass_space(slp_json *j) {
   while (j->at < j->n) {
@@ -290,7 +290,8 @@ static int pass_space(slp_json *j) {
 
 static int key(slp_json *j) {
   if (j->p[j->at] != '"') return bad(j, "expected a key");
-  /* If the key's string pauses, slp_json_next() resumes it later, and knows by WANT_KEY that it is a key. */
+  /* If reading the key pauses, slp_json_next() resumes it later; WANT_KEY then shows that the string is a
+   * key. */
   j->want = WANT_KEY;
   j->at++;
   return string_token(j, 1);
@@ -361,7 +362,7 @@ int slp_json_string(slp_json *j, slp_str *ret) {
   return 0;
 }
 
-/* The value of a decimal text: its digits, and where the point stands among them. */
+/* A parsed decimal number: its digits, and the place of the decimal point. */
 typedef struct decimal {
   slp_str text;
   size_t from, end; /* the digits are text.p[from, end), maybe with a dot among them */
@@ -370,8 +371,8 @@ typedef struct decimal {
 } decimal;
 
 static int decimal_of(slp_str s, decimal *d) {
-  /* A larger exponent is cut to about this value, so that no sum overflows: the number is out of range, or
-   * zero, anyway. */
+  /* A larger exponent is reduced to about this value, so that no sum overflows. With such an exponent the
+   * number is out of range, or zero, anyway. */
   const int64_t exponent_max = (int64_t)1 << 40;
   if (!s.n || number_end(s.p, 0, s.n) != s.n) return SLP_EBADDATA;
   *d = (decimal){.text = s, .minus = s.p[0] == '-'};
@@ -381,7 +382,7 @@ static int decimal_of(slp_str s, decimal *d) {
   if (i < s.n && s.p[i] == '.') i = digits_end(s.p, i + 1, s.n);
   d->end = i;
   if (i == s.n) return 0;
-  i++; /* passes over the letter e, which begins the exponent */
+  i++; /* skips the letter e, with which the exponent begins */
   int down = s.p[i] == '-';
   if (s.p[i] == '-' || s.p[i] == '+') i++;
   int64_t exponent = 0;
@@ -390,7 +391,7 @@ static int decimal_of(slp_str s, decimal *d) {
   return 0;
 }
 
-/* Computes number * 10^shift, rounded. *ret_exact is 1 if nothing was rounded off. Returns 0, SLP_ELIMIT or
+/* Computes number * 10^shift, rounded. *ret_exact is 1 if the result is exact. Returns 0, SLP_ELIMIT or
  * SLP_EBADDATA. */
 static int decimal_times(slp_str number, int shift, int64_t *ret, int *ret_exact) {
   decimal d;

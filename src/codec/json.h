@@ -26,7 +26,8 @@ typedef enum {
   SLP_JSON_TRUE,
   SLP_JSON_FALSE,
   SLP_JSON_NULL,
-  SLP_JSON_PAUSE /* pause_at was reached, maybe inside a string: raise it and call again */
+  /* pause_at was reached, maybe inside a string: set pause_at to a larger value and call again */
+  SLP_JSON_PAUSE
 } slp_json_token;
 
 typedef struct slp_json {
@@ -37,7 +38,7 @@ typedef struct slp_json {
   uint8_t in_object[(SLP_JSON_DEPTH_MAX + 7) / 8];
   uint8_t want;    /* private to the reader: which tokens may come next */
   uint8_t long_on; /* private to the reader: 1: it has paused inside a string */
-  /* May be set to 1 after slp_json_begin(): strings are not unescaped, text is what stands between the
+  /* May be set to 1 after slp_json_begin(). 1: strings are not unescaped, `text` is the text between the
    * quotes, and the body is not changed. */
   uint8_t keep;
   uint8_t escaped; /* 1: the string just read has escapes in it */
@@ -56,16 +57,17 @@ int slp_json_next(slp_json *j);
 /* Skips a whole value of any kind. May be called after KEY, or where a value begins. Returns 0 or an
  * error. */
 int slp_json_skip(slp_json *j);
-/* slp_json_string() and slp_json_i64() read the next value, for example after KEY. Null is allowed: then *ret
- * is {NULL,0}, or stays unchanged. A value of another kind is SLP_EBADDATA. */
+/* slp_json_string() and slp_json_i64() read the next value, for example after KEY. For null, the first sets
+ * *ret to {NULL,0}, and the second does not change *ret. A value of another kind is SLP_EBADDATA. */
 int slp_json_string(slp_json *j, slp_str *ret);
 /* reads an integer; 1.0 and 1e3 count as integers; SLP_ELIMIT: out of range */
 int slp_json_i64(slp_json *j, int64_t *ret);
 
-/* For a caller that parses an element of an array itself instead of asking for its tokens. Returns 1 if the
- * next element is an object, and moves j->at to its {, behind the comma if there is one. */
+/* For a caller that parses an element of an array itself instead of reading its tokens. Returns 1 if the next
+ * element is an object, and moves j->at to the object's {, behind a comma before it. */
 int slp_json_object_next(slp_json *j);
-void slp_json_passed(slp_json *j, size_t end); /* says that the caller has parsed the object up to `end` */
+/* moves the reader behind the object, which the caller has parsed, to `end` */
+void slp_json_passed(slp_json *j, size_t end);
 
 /* Converts the text of a number from seconds to milliseconds, for any fraction or exponent. Returns 0;
  * SLP_ELIMIT: out of range; SLP_EBADDATA: no number. */

@@ -36,8 +36,7 @@ static uint32_t code_point(const char *p, size_t len) {
   return len == 3 ? (u[0] & 0x0Fu) << 12 | (u[1] & 0x3Fu) << 6 | (u[2] & 0x3Fu) : 0;
 }
 
-/* Writes the character at *at that can't be part of a plain run, escaped if it must be. Moves *at behind
- * it. */
+/* Writes the character at *at, which is not ASCII or may need an escape. Moves *at behind the character. */
 static void put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
   const char *from = s.p + *at;
   if ((uint8_t)*from < 0x80) {
@@ -55,7 +54,7 @@ static void put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
     slp_buf_add(b, from, len);
 }
 
-/* Returns the end of the run of bytes that begins at i and is written unchanged. */
+/* Returns the end of the run of bytes from i on that are written unchanged. */
 static size_t run_end(slp_str s, size_t i, int one_line) {
   size_t end = slp_json_plain_end(s.p, i, s.n);
   const char *del = one_line && end > i ? memchr(s.p + i, 0x7F, end - i) : NULL;

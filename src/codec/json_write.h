@@ -12,7 +12,7 @@ typedef struct slp_jw {
   slp_buf *b;       /* the output; JSON is appended to what it holds */
   uint8_t one_line; /* 1: strings are written by slp_json_put_line_string(), so that the output is one line */
   uint8_t spaced;   /* 1: a space follows each comma and colon */
-  uint8_t comma;    /* private to the writer: 1: a comma must precede the next value or key */
+  uint8_t comma;    /* private to the writer: 1: a comma must be written before the next value or key */
 } slp_jw;
 
 /* Begins the outermost object, which the caller ends. one_line and spaced are 0. */
@@ -47,7 +47,7 @@ slp_buf *slp_jw_value(slp_jw *w, const char *name);
  * was. */
 int slp_json_put_string(slp_buf *b, slp_str s);
 /* Appends a string as slp_json_put_string() does, but each unsafe character (base/clean.h) as a \u escape. So
- * the text stays one line, and on a terminal it moves nothing and does not change the direction of text. */
+ * the text stays one line, and can't move the cursor of a terminal or change the direction of text. */
 int slp_json_put_line_string(slp_buf *b, slp_str s);
 
 #endif

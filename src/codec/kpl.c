@@ -3,8 +3,8 @@
  * A new table of rows is written for the page, and replaces the old one at the end. SCAN copies ordinary rows
  * up to the next aggregate. An aggregate passes four stages:
  *   - SUM computes its MD5;
- *   - READ reads its message field by field into rows. A row holds indexes of its keys, because the tables of
- *     keys may still grow;
+ *   - READ reads its message field by field into rows. A row contains the indexes of its keys and not yet the
+ *     keys, because the tables of keys may still grow;
  *   - JUDGE checks which keys hash into the shard's range;
  *   - RESOLVE replaces the indexes in the rows by keys.
  * On any error the rows are removed, and the aggregate itself takes their place. */
@@ -29,7 +29,7 @@
 
 typedef enum stage { SCAN, SUM, READ, JUDGE, RESOLVE } stage;
 
-typedef struct entry { /* a text in the body: an entry of the table of keys, or of explicit hash keys */
+typedef struct entry { /* an entry of the table of keys, or of explicit hash keys: a text in the body */
   uint32_t at;
   uint16_t n;
   uint8_t foreign;
@@ -54,7 +54,7 @@ struct slp_kpl {
   slp_rec *rows;    /* the new table; owned, until the page takes it over */
   size_t rows_n, rows_cap;
   uint32_t aggregates_n, empty_n, raw_n;
-  uint8_t cut; /* 1: the page is full, and ends in front of `next` */
+  uint8_t cut; /* 1: the page is full, and ends before the record `next` */
 
   /* How far the aggregate page->recs[next] is expanded: */
   size_t first;   /* index in `rows` of the first row of the aggregate */
@@ -196,8 +196,8 @@ static int judge_keys(slp_kpl *k) {
   return 0;
 }
 
-/* Checks whether an explicit hash key is in the shard's range. A text that is no number counts as inside,
- * because the service would not have accepted it. */
+/* Checks whether an explicit hash key is in the shard's range. A text that is no number is treated as inside:
+ * it can't decide on a shard, because the service accepts only numbers. */
 static void judge_hash(slp_kpl *k) {
   entry *e = &k->hashes.entries[k->done++ - k->keys.n];
   uint8_t hash[16];
@@ -249,7 +249,7 @@ static int resolve(slp_kpl *k) {
   return 0;
 }
 
-/* Puts the aggregate itself into the table, flagged SLP_REC_RAW, instead of its records. */
+/* Puts the aggregate itself into the table instead of its records, with the flag SLP_REC_RAW. */
 static int give_whole(slp_kpl *k) {
   slp_rec whole = k->page->recs[k->next];
   whole.flags |= SLP_REC_RAW;
@@ -288,8 +288,9 @@ static int work(slp_kpl *k) {
   return resolve(k);
 }
 
-/* Ends the page in front of the record `next`. latest_ms, earliest_ms and raw_n must not count the records
- * from there on, and there is no next iterator, because it would skip them. */
+/* Ends the page before the record `next`. latest_ms, earliest_ms and raw_n are computed again without the
+ * records that are cut off. The page gets no next iterator and no children, because using them would skip
+ * these records. */
 static void cut_off(slp_kpl *k) {
   slp_page *page = k->page;
   page->latest_ms = -1;
@@ -342,7 +343,8 @@ void slp_kpl_free(slp_kpl *k) {
   slp_mem_drop(mem);
 }
 
-/* Returns 1 if the range has all hash keys. Then no record can be foreign. */
+/* Returns 1 if the range contains all hash keys, so that no record can be foreign (belong to another
+ * shard). */
 static int is_whole_ring(const slp_hash_range *range) {
   for (int i = 0; i < 16; i++) {
     if (range->first[i] != 0 || range->last[i] != 0xff) return 0;

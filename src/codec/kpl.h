@@ -3,10 +3,10 @@
  *
  * The data of an aggregate is: four magic bytes, a protobuf message, the MD5 of the message. The message has
  * a table of partition keys, a table of explicit hash keys, and records that point into both. Expanding a
- * page replaces each aggregate by its records: `sub` is the index of the record, sequence number and arrival
- * time are those of the aggregate, key and data are offsets into its bytes. Nothing is copied, and an
- * aggregate is expanded whole or not at all:
- *   - without the magic bytes, or too short for any message: it is an ordinary record, and is left alone;
+ * page replaces each aggregate by its records. `sub` is the index of the record; sequence number and arrival
+ * time are those of the aggregate; key and data lie within the bytes of the aggregate. Nothing is copied. An
+ * aggregate is expanded whole or not at all. Not expanded is an aggregate:
+ *   - without the magic bytes, or too short for any message: it is an ordinary record, and is not changed;
  *   - with a wrong MD5, an invalid message, an index outside its tables, or too many records: it is left
  *     whole, flagged SLP_REC_RAW;
  *   - without records: it becomes a single row flagged SLP_REC_EMPTY. */
@@ -21,9 +21,9 @@
 /* The most records of one aggregate, and the most entries of each of its tables. 1 MiB can't hold so many,
  * even of the shortest records. */
 #define SLP_KPL_RECORDS_MAX 250000
-/* The most rows of an expanded page: 20 MB of table. A page with more ends in front of the aggregate that
- * does not fit, and has no next iterator: reading continues from its last record. Two aggregates always
- * fit. */
+/* The most rows of an expanded page; the table then takes 20 MB. A page with more ends before the aggregate
+ * that does not fit, and has no next iterator: reading continues from the page's last record. Two aggregates
+ * always fit. */
 #define SLP_KPL_PAGE_RECORDS_MAX 500000
 
 /* Returns 1 if the data begins with the magic bytes and is long enough for an aggregate. */
@@ -42,9 +42,9 @@ static inline int slp_hash_range_has(const slp_hash_range *range, const uint8_t 
 typedef struct slp_kpl slp_kpl;
 slp_kpl *slp_kpl_new(slp_mem *mem); /* one slp_kpl serves many pages, one after the other. NULL: no memory */
 void slp_kpl_free(slp_kpl *k);      /* NULL is fine */
-/* Begins to expand a page, which must be as slp_page_read() left it. range: the hash keys of the page's
- * shard, by which foreign records are found; NULL: not known. page and range are borrowed until
- * slp_kpl_step() returns anything but SLP_MORE, or slp_kpl_drop() is called. */
+/* Begins to expand a page, which slp_page_read() must have filled. range: the hash keys of the page's shard;
+ * a record with a key outside is foreign. NULL: not known, no record is foreign. page and range are borrowed
+ * until slp_kpl_step() returns anything but SLP_MORE, or slp_kpl_drop() is called. */
 void slp_kpl_begin(slp_kpl *k, slp_page *page, const slp_hash_range *range);
 /* Does about bytes_max bytes or records_max records of work. Returns SLP_MORE: call again; 0: done;
  * SLP_ENOMEM: the page is as it was. */

@@ -1,5 +1,5 @@
-/* kpl_message.c - reads one field a call, without recursion: a level says whether the field is of the
- * aggregate, a record or a tag, and the open unknown groups are on a stack. */
+/* kpl_message.c - reads one field in each call, without recursion. `level` is the message to which the field
+ * belongs: the aggregate, a record or a tag. The unknown groups that are open are on a stack. */
 #include "codec/kpl_message.h"
 
 #include "base/base.h"
@@ -23,8 +23,8 @@ void slp_kpl_message_begin(slp_kpl_message *m, const char *p, size_t at, size_t 
 
 static size_t left(const slp_kpl_message *m) { return m->ends[m->level] - m->at; }
 
-/* Reads a varint. Returns 1, or 0: its message ends inside it, or it has more than ten bytes. Bits above the
- * 64th are dropped, as protobuf's readers do. */
+/* Reads a varint. Returns 1, or 0 if the message ends inside the varint, or the varint has more than ten
+ * bytes. Bits above the 64th are dropped, as protobuf's readers do. */
 static int read_varint(slp_kpl_message *m, uint64_t *ret) {
   size_t end = m->ends[m->level];
   uint64_t v = 0;

@@ -19,7 +19,7 @@
 #define SLP_KPL_GROUPS_MAX 100
 
 typedef struct slp_kpl_message {
-  const uint8_t *p; /* borrowed; every other place here is an offset from p */
+  const uint8_t *p; /* borrowed; all offsets in this struct are from p */
   size_t at;        /* offset of the next byte to read */
   /* The next four members describe the last token. */
   size_t text_at, text_n; /* after KEY or HASH: the text; after RECORD: the record's data */

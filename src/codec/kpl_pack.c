@@ -1,4 +1,5 @@
-/* kpl_pack.c - writes the protobuf message of an aggregate, and what stands around it. */
+/* kpl_pack.c - writes the protobuf message of an aggregate, the magic bytes before it and the MD5 behind
+ * it. */
 #include "codec/kpl_pack.h"
 
 #include "base/buf.h"

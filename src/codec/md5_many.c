@@ -1,4 +1,5 @@
-/* md5_many.c - RFC 1321 on one block, each step done for all strings side by side in a vector. */
+/* md5_many.c - computes MD5 (RFC 1321) of strings that fit one block. Each step is done for all strings at
+ * once, in a vector. */
 #include "codec/md5_many.h"
 
 typedef uint32_t lanes __attribute__((vector_size(4 * SLP_MD5_MANY)));

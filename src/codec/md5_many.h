@@ -1,6 +1,6 @@
 /* md5_many.h - computes the MD5 of several short strings at once. Every record of an aggregate needs the hash
- * of its partition key, and libcrypto spends most of a call on other things than the hash: measured 230 ns a
- * key, against 35 ns here. */
+ * of its partition key, and libcrypto spends most of a call on work besides the hash: measured 230 ns a key,
+ * against 35 ns here. */
 #ifndef SLP_CODEC_MD5_MANY_H
 #define SLP_CODEC_MD5_MANY_H
 

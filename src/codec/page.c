@@ -1,10 +1,10 @@
 /* page.c - reads a GetRecords answer (JSON or CBOR) into a table of records, in slices of bounded work.
  * page_changes.c reads the answers of DynamoDB Streams.
  *
- * The two pull readers give tokens. A state machine turns tokens into rows. Its state is a place (which
- * container) and a field (which member's value comes next). It never recurses, and skips unknown values by
- * counting depth. A long string pauses inside the pull reader. The base64 of a long Data is decoded in pieces
- * here; if it turns out not to be base64, it is encoded again, also in pieces. */
+ * The two pull readers give tokens. A state machine turns tokens into rows. Its state is a place (the
+ * container that is being read) and a field (the member whose value comes next). It never recurses, and skips
+ * unknown values by counting their depth. A long string pauses inside the pull reader. The base64 of a long
+ * Data is decoded in pieces here; if it turns out not to be base64, it is encoded again, also in pieces. */
 #include "codec/page.h"
 
 #include "base/buf.h"
@@ -21,9 +21,10 @@
 /* The quick reader (page_quick.h) may read a record up to this many bytes behind the end of its slice. A
  * longer record is read by the pull reader, in slices. */
 #define BEYOND_PAUSE 131072u
-/* For an answer of which only a part has arrived. TOKEN_BYTES: the pull readers pause this far before the end
- * of that part, so that a token that has begun is complete (the longest token is a number). AGAIN_BYTES: the
- * quick reader tries a record that was incomplete again when this many more bytes have arrived. */
+/* For an answer of which only a part has arrived. TOKEN_BYTES: the pull readers pause this many bytes before
+ * the end of the part, so that each token that they begin is complete (the longest token is a number).
+ * AGAIN_BYTES: if a record was incomplete, the quick reader tries again when this many more bytes have
+ * arrived. */
 #define TOKEN_BYTES 2048u
 #define AGAIN_BYTES 32768u
 _Static_assert(TOKEN_BYTES > SLP_JSON_NUMBER_MAX + 64, "no token reaches behind what is there");
@@ -81,24 +82,24 @@ struct slp_page_reader {
   slp_form form;
   place place;
   field field;
-  int result; /* SLP_MORE while reading; then what slp_page_read() returned last */
+  int result; /* SLP_MORE while reading; afterwards the last result of slp_page_read() */
   const char *why;
   size_t bytes;        /* length of the whole answer, of which only a part may have arrived */
   size_t look_at;      /* the quick reader waits until this many bytes of the answer have arrived */
-  int token;           /* the pull reader's own token, from which the T_ token was made */
+  int token;           /* the pull reader's own token, which was mapped to a T_ token */
   slp_str text;        /* the text of the token `token` */
-  uint32_t skip_depth; /* above 0: inside a value that is skipped */
+  uint32_t skip_depth; /* depth inside a value that is skipped; 0: no value is skipped */
   slp_rec rec;         /* the record that is being read */
   size_t data_used;    /* characters of a base64 Data decoded so far */
-  size_t data_back;    /* with data_undo: how many base64 groups must still be encoded again */
+  size_t data_back;    /* if data_undo is 1: how many base64 groups must still be encoded again */
   uint8_t data_on;     /* 1: a Data is being decoded, or encoded again */
   uint8_t data_undo;   /* 1: the Data proved to be no base64, so what was decoded is encoded again */
   slp_shard_desc child;
   uint8_t parents_n;
   slp_json json;
   slp_cbor cbor;
-  /* If form is SLP_FORM_CHANGES, this reader does everything. Only mem, form, result and why are used besides
-   * it. */
+  /* If form is SLP_FORM_CHANGES, `changes` reads everything; of the other members only mem, form, result and
+   * why are used. */
   slp_changes_reader changes;
 };
 
@@ -175,8 +176,8 @@ typedef struct known {
   { text, sizeof(text) - 1, field }
 
 static const known answer_keys[] = {KNOWN("Records", RECORDS), KNOWN("NextShardIterator", NEXT_ITERATOR),
-                                    /* ContinuationSequenceNumber is to an event of SubscribeToShard what
-                                     * NextShardIterator is to a page */
+                                    /* An event of SubscribeToShard has a ContinuationSequenceNumber where a
+                                     * page has a NextShardIterator */
                                     KNOWN("ContinuationSequenceNumber", NEXT_ITERATOR),
                                     KNOWN("MillisBehindLatest", BEHIND_MS), KNOWN("ChildShards", CHILDREN)};
 static const known record_keys[] = {KNOWN("SequenceNumber", SEQUENCE),
@@ -257,7 +258,7 @@ static void data_undo(slp_page_reader *r, char *text, size_t piece) {
   if (!from) data_raw(r);
 }
 
-/* Decodes, or encodes again, about `piece` characters of the Data at rec.data_at. Sets data_on to 0 when that
+/* Decodes, or encodes again, about `piece` characters of the Data at rec.data_at. Sets data_on to 0 when the
  * Data is complete; until then rec.data_n is the length of its base64 text. */
 static void data_step(slp_page_reader *r, size_t piece) {
   char *text = r->page->body.p + r->rec.data_at;
@@ -340,7 +341,7 @@ static int child_done(slp_page_reader *r) {
   }
   /* A child has one parent (after a split) or two (after a merge). core/ can't represent any other number. */
   if (!r->child.id.n || !r->child.parent.n || r->parents_n > 2) page->children_bad = 1;
-  SLP_CHECK(page->children); /* not NULL: without a table its capacity is 0, so one was allocated above */
+  SLP_CHECK(page->children); /* not NULL: without a table `cap` is 0, so a table was allocated above */
   page->children[page->children_n++] = r->child;
   r->place = IN_CHILDREN;
   return 0;
@@ -404,8 +405,8 @@ static int take_behind(slp_page_reader *r) {
   return 0;
 }
 
-/* Takes a member of the answer. If a member is given twice the last one counts, so everything from the first
- * is dropped. */
+/* Handles a member of the answer. If a member is given twice, the last one counts, so all that was read from
+ * the first is dropped. */
 static int answer_value(slp_page_reader *r, int t) {
   slp_page *page = r->page;
   switch (r->field) {
@@ -450,7 +451,7 @@ static int element(slp_page_reader *r, int t) {
   }
   if (t != T_MAP) return bad(r, "a record or child shard is no map");
   if (r->place == IN_RECORDS) {
-    /* KEYLESS until its PartitionKey was read */
+    /* KEYLESS until the PartitionKey was read */
     r->rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS};
     r->place = IN_RECORD;
   } else {
@@ -507,7 +508,7 @@ slp_page_reader *slp_page_reader_new(slp_mem *mem) {
   slp_page_reader *r = SLP_NEW(mem, slp_page_reader);
   if (!r) return NULL;
   r->mem = slp_mem_hold(mem);
-  r->result = SLP_EINVAL; /* what slp_page_read() returns before slp_page_reader_begin() was called */
+  r->result = SLP_EINVAL; /* slp_page_read() returns this if slp_page_reader_begin() was not called before */
   return r;
 }
 
@@ -542,8 +543,8 @@ void slp_page_reader_begin_early(slp_page_reader *r, slp_page *page, slp_form fo
   if (bytes > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
 }
 
-/* Reads one plain record by the quick reader. The record must end before `there`, where the bytes that have
- * arrived end. Returns 1, or 0 if no such record begins here. */
+/* Reads one plain record by the quick reader. The record must end before `there`, the end of the bytes that
+ * have arrived. Returns 1, or 0 if no such record begins at the present offset. */
 static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
   size_t end;
   if (r->form == SLP_FORM_CBOR) {
@@ -562,11 +563,12 @@ static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
   return 1;
 }
 
-/* Reads bytes at the places where the next GROUP records probably begin, so that the processor fetches them
- * from memory all at the same time. When the last byte of a large page has arrived, its beginning is in cold
- * memory. Where a record begins is known only when the record before it was read, so the processor would wait
- * for each of them in turn. Records of a page are often of one size, so their places can be guessed. Small
- * records, and base64, are read byte by byte: there the processor fetches ahead by itself. */
+/* Reads bytes at the places where the next GROUP records probably begin, so that the processor fetches all
+ * these places from memory at the same time. When the last byte of a large page has arrived, the beginning of
+ * the page is no longer in the CPU's cache. The place of a record is known only when the record before it was
+ * read, so the processor would wait for one record after the other. Records of a page often have the same
+ * size, so their places can be guessed. Small records, and base64, are read byte by byte; there the processor
+ * fetches ahead by itself. */
 #define GROUP 8
 #define SPARSE 512u /* the smallest size of a record for which bring_near() is worth it */
 #define HEAD_BYTES 256u
@@ -581,7 +583,7 @@ static void bring_near(const slp_page_reader *r, size_t size) {
   }
 }
 
-/* Reads plain records as long as they follow each other. Returns 1: the slice is over; 0: the pull reader
+/* Reads plain records until another kind of record comes. Returns 1: the slice is over; 0: the pull reader
  * must continue; or an error. */
 static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) {
   size_t at = slp_page_reader_where(r), there = r->page->body.n;
@@ -600,8 +602,8 @@ static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) 
   return 0;
 }
 
-/* Returns 1 if the next token may not have arrived completely. Between records it also returns 1 until the
- * next BEYOND_PAUSE bytes have arrived, so that the quick reader finds the next record whole. */
+/* Returns 1 if the next token may not have arrived completely. Between records, it returns 1 until the next
+ * BEYOND_PAUSE bytes have arrived, so that the quick reader finds the whole next record. */
 static int token_is_to_come(slp_page_reader *r) {
   size_t there = r->page->body.n;
   if (there >= r->bytes) return 0;

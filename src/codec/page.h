@@ -18,10 +18,10 @@ typedef struct slp_rec {
   uint64_t word; /* the word of the sequence number by the page's focus (focus.h); 0: no focus */
 } slp_rec;
 _Static_assert(sizeof(slp_rec) == 40, "a table of them must be small");
-#define SLP_REC_RAW 1u /* data could not be decoded or expanded, and is as it came (bad base64: its text) */
-#define SLP_REC_FOREIGN 2u /* part of an aggregate; its key hashes into another shard's range */
+#define SLP_REC_RAW 1u     /* data was not decoded or expanded, and is unchanged (bad base64: its text) */
+#define SLP_REC_FOREIGN 2u /* part of an aggregate, with a key that hashes into another shard's range */
 #define SLP_REC_KEYLESS 8u /* has no key, as a record of an AUTO stream may; key_n is 0 */
-/* an aggregate without records: nothing is handed out, but the position moves over it */
+/* an aggregate without records: nothing is handed out, but the position moves behind it */
 #define SLP_REC_EMPTY 4u
 
 typedef struct slp_rec_change { /* more about a record of DynamoDB Streams; offsets into the body */
@@ -42,13 +42,14 @@ typedef struct slp_shard_desc { /* a shard in a listing, or a child shard in an 
   slp_str seq_start, seq_end; /* first and last sequence number; seq_end absent: the shard is open */
 } slp_shard_desc;
 
-/* Returns what is wrong with the description by the services' own patterns, as static text: an id that can't
- * be a shard's, or a hash key or sequence number that is no decimal number. Returns NULL if nothing is wrong.
- * An absent id and other empty texts are not checked. */
+/* Checks the description by the services' own patterns. Returns NULL if it is valid, or a static text that
+ * says what is wrong: an id that can't be a shard's, or a hash key or sequence number that is no decimal
+ * number. An absent id and other empty texts are not checked. */
 const char *slp_shard_desc_wrong(const slp_shard_desc *d);
 
 #define SLP_PAGE_BYTES_MAX (32u * 1024 * 1024) /* 10 MiB of records are 14 MB of base64, plus keys and JSON */
-#define SLP_PAGE_RECORDS_MAX 100000            /* Kinesis returns up to 10,000; moto has returned 20,000 */
+/* Kinesis returns up to 10,000 records, moto has returned 20,000 */
+#define SLP_PAGE_RECORDS_MAX 100000
 #define SLP_PAGE_CHILDREN_MAX 64
 
 typedef struct slp_page {
@@ -66,13 +67,13 @@ typedef struct slp_page {
   int64_t behind_ms;        /* MillisBehindLatest; -1: absent; clamped to [0, INT64_MAX] */
   slp_shard_desc *children; /* owned; child shards from the answer's ChildShards */
   size_t children_n;
-  uint8_t children_given; /* 1: ChildShards was there and not null, maybe empty */
-  uint8_t children_bad;   /* 1: some child has no id, no parents or too many */
-  uint8_t records_given;  /* 1: Records was there and not null, maybe empty */
+  uint8_t children_given; /* 1: the answer had ChildShards, not null but maybe empty */
+  uint8_t children_bad;   /* 1: some child has no id, no parent or more than two parents */
+  uint8_t records_given;  /* 1: the answer had Records, not null but maybe empty */
   /* Statistics of the records, collected while they are read, because their bytes are in the CPU's cache
    * then. */
   uint32_t raw_n;         /* records flagged SLP_REC_RAW */
-  uint32_t largest_bytes; /* length of the longest data; aggregates count whole */
+  uint32_t largest_bytes; /* length of the longest data; an aggregate counts with all its bytes */
   int64_t latest_ms;      /* the greatest arrival time; -1: none */
   int64_t earliest_ms;    /* the least arrival time; INT64_MAX: none */
   uint8_t unordered;      /* 1: some sequence number is not greater than the one before it */
@@ -87,13 +88,14 @@ slp_page *slp_page_new(slp_mem *mem);
 void slp_page_free(slp_page *page); /* NULL is fine */
 /* Empties the page, and keeps the memory of body and table for the next answer. */
 void slp_page_reset(slp_page *page);
-/* Sets the page's children, if they are known from elsewhere than the answer. Their texts are copied behind
- * the body. Returns 0; SLP_ENOMEM or SLP_ELIMIT: the page has no children. */
+/* Sets the page's children, if they were not in the answer but are known from another call. Their texts are
+ * copied behind the body. Returns 0; SLP_ENOMEM or SLP_ELIMIT: the page has no children. */
 int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_t n);
-/* Keeps the first recs_n rows and their bytes, and frees the other memory. The page has no next iterator and
- * no children then. */
+/* Keeps the first recs_n rows and their bytes, and frees the other memory. Removes the next iterator and the
+ * children. */
 void slp_page_cut(slp_page *page, size_t recs_n);
-/* Returns the offset in the body behind all bytes of the rows from to to - 1; 0 if there are no such rows. */
+/* Returns the offset in the body behind all bytes of the rows with index `from` to `to` - 1; 0 if there are
+ * no such rows. */
 size_t slp_page_rows_end(const slp_page *page, size_t from, size_t to);
 /* Returns the memory that the page has allocated for body and tables. */
 size_t slp_page_bytes(const slp_page *page);
@@ -117,9 +119,9 @@ typedef struct slp_page_reader slp_page_reader;
 slp_page_reader *slp_page_reader_new(slp_mem *mem); /* one reader serves many pages, one after the other */
 void slp_page_reader_free(slp_page_reader *r);
 void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form);
-/* Begins to read an answer that is still arriving. page->body holds its beginning, and has room for all
- * `bytes` of it. Between calls of slp_page_read() the caller may append more of them. Not for
- * SLP_FORM_CHANGES. */
+/* Begins to read an answer that is still arriving. page->body has the beginning of the answer, and room for
+ * its whole length `bytes`. Between calls of slp_page_read() the caller may append more of the answer. Not
+ * for SLP_FORM_CHANGES. */
 void slp_page_reader_begin_early(slp_page_reader *r, slp_page *page, slp_form form, size_t bytes);
 /* Reads about bytes_max bytes of the body or records_max records, whichever comes first. Returns SLP_MORE:
  * call again; 0: the whole body is one valid answer; SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM: the page can't be

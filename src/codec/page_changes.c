@@ -10,7 +10,8 @@
 #include "codec/page.h"
 #include "codec/page_table.h"
 
-/* A text with escapes is unescaped only up to this length: an escape has at most six characters. */
+/* A text with escapes is unescaped only up to this length. A text may have UINT16_MAX bytes, and an escape
+ * has at most six characters for one byte. */
 #define ESCAPED_MAX (6 * (size_t)UINT16_MAX)
 
 enum { IN_NOTHING, IN_ANSWER, IN_RECORDS, IN_RECORD, IN_CHANGE, BEHIND_ANSWER };
@@ -29,7 +30,8 @@ static int too_much(slp_changes_reader *r, const char *why) {
 
 /* ---- texts ---------------------------------------------------------------------------------------- */
 
-/* Appends the unescaped text behind the answer. The body may move. Returns 0 or an error, with r->why set. */
+/* Appends the unescaped text to the body, behind the answer. The body may move in memory. Returns 0 or an
+ * error, with r->why set. */
 static int unescaped(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_t *ret_n) {
   slp_buf *body = &r->page->body;
   /* the string is copied with its quotes, so that it is one JSON value */
@@ -50,8 +52,8 @@ static int unescaped(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_
   return 0;
 }
 
-/* Gets the offset and the length of the string just read, unescaped. Returns 0 or an error; SLP_ELIMIT if it
- * is longer than `most` bytes. */
+/* Sets *ret_at and *ret_n to the offset and the length of the unescaped text of the string just read. Returns
+ * 0 or an error; SLP_ELIMIT if it is longer than `most` bytes. */
 static int take_text(slp_changes_reader *r, size_t most, uint32_t *ret_at, size_t *ret_n) {
   slp_str text = r->json.text;
   *ret_at = (uint32_t)(text.p - r->page->body.p);
@@ -173,7 +175,7 @@ static int text_member(slp_changes_reader *r, int t) {
   return 0;
 }
 
-/* Remembers where the value of Keys or userIdentity begins. end_span() takes its text. */
+/* Stores where the value of Keys or userIdentity begins. end_span() stores where it ends. */
 static int begin_span(slp_changes_reader *r, int t) {
   if (t != SLP_JSON_OBJECT) return bad(r, "Keys or userIdentity is no object");
   r->span_at = (uint32_t)r->json.at - 1;
@@ -213,7 +215,7 @@ static int begin_records(slp_changes_reader *r, int t) {
 
 /* ---- values and ends ------------------------------------------------------------------------------ */
 
-/* Takes the first token of the value of r->field. */
+/* Handles the first token of the value of r->field. */
 static int value(slp_changes_reader *r, int t) {
   int e = 0;
   switch (t == SLP_JSON_NULL ? UNKNOWN : r->field) {

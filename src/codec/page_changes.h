@@ -15,7 +15,7 @@ typedef struct slp_changes_reader {
   uint8_t place, field; /* which container and member are being read, see page_changes.c */
   uint8_t change_given; /* 1: the record has a member `dynamodb` */
   uint8_t next_given;
-  uint32_t skip_depth;      /* above 0: inside a value that is skipped */
+  uint32_t skip_depth;      /* depth inside a value that is skipped; 0: no value is skipped */
   uint32_t span_at;         /* offset in the body at which the value of Keys or userIdentity began */
   uint32_t next_at, next_n; /* offset and length in the body of the next iterator */
   slp_rec rec;              /* the record that is being read */
@@ -25,7 +25,7 @@ typedef struct slp_changes_reader {
 
 /* The page must be empty, except for its body. */
 void slp_changes_begin(slp_changes_reader *r, slp_page *page);
-/* Reads a slice, and returns as slp_page_read() does. */
+/* Reads a slice. Returns the same codes as slp_page_read(). */
 int slp_changes_read(slp_changes_reader *r, size_t bytes_max, size_t records_max);
 
 #endif

@@ -11,8 +11,8 @@
 #define OPEN_MAP 0xBF
 #define MAP_OF_NONE 0xA0
 #define BREAK 0xFF
-/* A time from MS_FROM to MS_TO is in milliseconds, as for the pull reader, to which all other times are
- * left. */
+/* A time from MS_FROM to MS_TO is in milliseconds, as for the pull reader. All other times are left to the
+ * pull reader. */
 #define MS_FROM 100000000000u
 #define MS_TO 100000000000000u
 
@@ -70,8 +70,8 @@ static inline int all_ascii(const uint8_t *p, size_t n) {
   return !((seen | word_at(p + n - sizeof seen)) & high);
 }
 
-/* The next functions each read one value. They return the place behind it, or NULL if the value is not of the
- * plain form. */
+/* Each of the next functions reads one value. It returns the place behind the value, or NULL if the value is
+ * not of the plain form. */
 
 static inline const uint8_t *sequence(const uint8_t *p, const quick *q) {
   size_t n;
@@ -115,8 +115,8 @@ static inline const uint8_t *key(const uint8_t *p, const quick *q) {
 #define BEGINS(p, text, more, end) ((size_t)((end) - (p)) >= sizeof(text) - 1 + (more) && SAME(p, text))
 #define PAST(p, text) ((p) + sizeof(text) - 1)
 /* The names of the members, with their CBOR heads. ARRIVED_NAME and ARRIVED_REST are one name in two pieces,
- * because a comparison with the whole name would be compiled to a call. Tag 1 and the head of an integer of
- * eight bytes follow it. */
+ * because a comparison with the whole name would be compiled to a call. ARRIVED_REST also contains tag 1 and
+ * the head of an integer of eight bytes. */
 #define SEQUENCE_NAME "\x6eSequenceNumber"
 #define ARRIVED_NAME \
   "\x78\x1b"         \
@@ -127,8 +127,8 @@ static inline const uint8_t *key(const uint8_t *p, const quick *q) {
   "Data"
 #define KEY_NAME "\x6cPartitionKey"
 
-/* Reads the members of a map. They are tried in the order in which the service writes them, so that one pass
- * of the loop finds them all. Returns the place behind the map, or NULL. */
+/* Reads the members of a map. The loop looks for them in the order in which the service writes them, so that
+ * one pass usually finds them all. Returns the place behind the map, or NULL. */
 static inline const uint8_t *members(const uint8_t *p, unsigned head, const quick *q) {
   unsigned seen = 0, had;
   do {
@@ -166,7 +166,7 @@ int slp_page_quick_cbor(const char *p, size_t n, size_t at, slp_rec *rec, size_t
   quick q = {body, body + n, rec};
   unsigned head = body[at];
   if (head != OPEN_MAP && (head < MAP_OF_NONE || head > MAP_OF_NONE + 4)) return 0;
-  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* KEYLESS until its PartitionKey was read */
+  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* KEYLESS until the PartitionKey was read */
   const uint8_t *end = members(body + at + 1, head, &q);
   if (!end) return 0;
   *ret_end = (size_t)(end - body);

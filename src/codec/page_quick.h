@@ -1,6 +1,6 @@
 /* page_quick.h - reads one record of a page in one pass, if it is plain: of the form that the service writes,
- * as nearly all records of a stream are. Everything unusual is left to the pull readers, which also decide
- * whether it is valid. */
+ * as nearly all records of a stream are. All other records are left to the pull readers, which also decide
+ * whether a record is valid. */
 #ifndef SLP_CODEC_PAGE_QUICK_H
 #define SLP_CODEC_PAGE_QUICK_H
 

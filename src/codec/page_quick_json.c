@@ -1,6 +1,6 @@
 /* page_quick_json.c - reads plain JSON records without the pull reader. A plain record is an object with the
  * four known members in any order, each at most once, without white space. Its strings are ASCII without
- * escapes, and Data is base64, which is decoded while its end is looked for. */
+ * escapes, and Data is base64, which is decoded in the same pass that finds the end of Data. */
 #include "codec/base64.h"
 #include "codec/digits.h"
 #include "codec/json_plain.h"
@@ -16,7 +16,7 @@ typedef struct quick {
   /* These three members are for put_data_back(), which restores a Data that was decoded. */
   char *text;
   size_t groups;
-  /* The Data's group with padding, if it has one. It is kept because decoding loses its unused bits. */
+  /* The last group of Data, if it has padding. The group is kept, because decoding loses its unused bits. */
   char padded[4];
 } quick;
 
@@ -33,8 +33,8 @@ typedef struct quick {
 #define DATA_NAME "\"Data\":\""
 #define KEY_NAME "\"PartitionKey\":\""
 
-/* The next functions each read one value. They return the place behind it, or NULL if the value is not of the
- * plain form. */
+/* Each of the next functions reads one value. It returns the place behind the value, or NULL if the value is
+ * not of the plain form. */
 
 static inline char *sequence(char *p, const quick *q) {
   size_t n = slp_digits_end(p, slp_min_u64((size_t)(q->end - p), SLP_PAGE_SEQ_DIGITS_MAX + 1));
@@ -53,7 +53,7 @@ static inline char *key(char *p, const quick *q) {
   return p + n + 1;
 }
 
-/* Reads the digits from p[at] on into *v, behind the digits that it has. Returns where the digits end, at
+/* Reads the digits from p[at] on, and appends them to the decimal number *v. Returns where the digits end, at
  * most `to`. */
 static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
   if (to - at >= 8 && slp_all_digits_by_words(p + at, 8)) {
@@ -70,7 +70,9 @@ static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
 
 /* Reads a time in seconds: ten digits, maybe with a dot and one to three digits; or one digit, a dot, up to
  * twelve digits and E9. */
-#define WHOLE_MOST 11 /* digits read before the dot: one more than is valid, so that too many are seen */
+/* the most digits read before the dot: one more than is valid, so that a number with too many digits is
+ * noticed */
+#define WHOLE_MOST 11
 #define TIME_MOST 17
 /* The characters that arrived() may look at. A record is followed by "]}" at least. */
 #define TIME_ROOM (TIME_MOST + 2)
@@ -85,7 +87,7 @@ static inline char *arrived(char *p, const quick *q) {
     part = n - whole - 1;
     if (!part) return NULL;
   }
-  size_t missing; /* number of zeros to append so that the digits read count milliseconds */
+  size_t missing; /* number of zeros to append, so that the number is in milliseconds */
   if (p[n] == 'E') {
     if (p[n + 1] != '9' || whole != 1 || part > 12) return NULL;
     missing = 12 - part;
@@ -99,7 +101,7 @@ static inline char *arrived(char *p, const quick *q) {
   return p + n;
 }
 
-/* Decodes Data in place, up to its closing quote, or up to the padding in front of that. */
+/* Decodes Data in place, up to its closing quote, or up to the padding before that quote. */
 static inline char *data(char *p, quick *q) {
   size_t left = (size_t)(q->end - p), used = slp_base64_decode_groups(p, p, left), rest = 0;
   q->text = p;
@@ -129,8 +131,8 @@ static inline int another(char **p, const quick *q) {
   return 1;
 }
 
-/* Reads the members of an object. They are tried in the order in which the service writes them, so that one
- * pass of the loop finds them all. Returns the place behind the record, or NULL. */
+/* Reads the members of an object. The loop looks for them in the order in which the service writes them, so
+ * that one pass usually finds them all. Returns the place behind the record, or NULL. */
 static inline char *members(char *p, quick *q) {
   unsigned seen = 0, had;
   for (;;) {
@@ -164,7 +166,7 @@ static inline char *members(char *p, quick *q) {
 int slp_page_quick_json(char *p, size_t n, size_t at, slp_rec *rec, size_t *ret_end) {
   if (at >= n || p[at] != '{') return 0;
   quick q = {.body = p, .end = p + n, .rec = rec};
-  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* KEYLESS until its PartitionKey was read */
+  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* KEYLESS until the PartitionKey was read */
   char *end = members(p + at + 1, &q);
   if (!end) {
     put_data_back(&q);

@@ -105,7 +105,8 @@ int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_
     const slp_shard_desc *d = &children[i];
     texts += d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n;
   }
-  SLP_CHECK(!page->next.n && !page->children_n); /* slices of the body would be invalid when it moves */
+  /* these are slices of the body, and would be invalid when the body moves */
+  SLP_CHECK(!page->next.n && !page->children_n);
   if (n > SLP_PAGE_CHILDREN_MAX) return SLP_ELIMIT;
   int r = slp_buf_reserve(&page->body, texts);
   if (r) return r;
@@ -177,7 +178,7 @@ int slp_page_add_change(slp_page *page, const slp_rec *rec, const slp_rec_change
     }
     page->changes = changes;
   }
-  SLP_CHECK(page->changes); /* not NULL: without a table its capacity is 0, so one was allocated above */
+  SLP_CHECK(page->changes); /* not NULL: without a table the capacity is 0, so a table was allocated above */
   int r = slp_page_add_row(page, rec, ret_why);
   if (!r) page->changes[at] = *change;
   return r;
@@ -206,8 +207,7 @@ static int plain_seconds(slp_str s, int64_t *ret_ms) {
 }
 
 int slp_page_time_ms(slp_str number, int64_t *ret_ms) {
-  /* A time of 1e11 or more can't be in seconds, so it is in milliseconds; the CBOR reader has the same
-   * rule. */
+  /* A time of 1e11 or more can't be in seconds, so it is taken for milliseconds, as in the CBOR reader. */
   const int64_t absurd_ms = 100000000000000;
   if (plain_seconds(number, ret_ms)) return 0;
   int r = slp_decimal_seconds_ms(number, ret_ms);

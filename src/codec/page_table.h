@@ -16,7 +16,7 @@ void slp_page_no_changes(slp_page *page); /* frees the table of changes, which o
 /* Adds a row, which must have a sequence number, and updates the page's statistics. Returns 0; SLP_ELIMIT or
  * SLP_ENOMEM, with *ret_why set. */
 int slp_page_add_row(slp_page *page, const slp_rec *rec, const char **ret_why);
-/* Adds a row together with its change. If one row of the page has a change, every row must have one. */
+/* Adds a row together with its change. Either all rows of a page have a change, or none. */
 int slp_page_add_change(slp_page *page, const slp_rec *rec, const slp_rec_change *change,
                         const char **ret_why);
 /* Grows a table of *cap entries to twice as many (`first` if *cap is 0, never more than `most`), and updates

@@ -17,7 +17,8 @@ static int is_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
 }
 
-/* Takes the scheme off the front of *s, ignoring case. Returns 1, or 0 if it is not there. */
+/* Takes the scheme `lower` off the front of *s; upper and lower case are the same. Returns 1, or 0 if *s does
+ * not begin with it. */
 static int take_scheme(slp_str *s, const char *lower) {
   size_t n = strlen(lower);
   if (s->n < n) return 0;

@@ -5,7 +5,8 @@
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/* Reads the rest of a quoted text, whose opening quote was read, up to and with its closing quote. */
+/* Reads the rest of a quoted text, up to its closing quote, which is read too. The opening quote was read
+ * already. */
 static int quoted(slp_str *rest, char quote, slp_buf *into) {
   while (rest->n) {
     char c = rest->p[0];

@@ -8,7 +8,8 @@ typedef struct walker {
   slp_buf *into;
   slp_str open[SLP_XML_DEPTH_MAX]; /* names of the open elements, with prefixes */
   size_t depth, matched;           /* matched: how many open elements match the path */
-  const char *path;                /* the rest of the path, not matched yet; "" inside the wanted element */
+  /* the part of the path that is not matched yet; "" inside the wanted element */
+  const char *path;
   const char *path_at[SLP_XML_DEPTH_MAX];
   uint8_t found, taking, rooted;
 } walker;
@@ -17,7 +18,7 @@ static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == 
 static int starts(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0; }
 static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
-/* Moves w->rest behind the next `end`. *ret is the text in front of that. Returns 0 or SLP_EBADDATA. */
+/* Moves w->rest behind the next `end`. *ret is the text before `end`. Returns 0 or SLP_EBADDATA. */
 static int pass(walker *w, slp_str end, slp_str *ret) {
   const char *at = memmem(w->rest.p, w->rest.n, end.p, end.n);
   if (!at) return SLP_EBADDATA;
