@@ -1,5 +1,5 @@
-/* input.c - reads a descriptor in pieces: by uv_poll where poll() tells when it is readable, otherwise a
- * piece in each turn of the loop, because regular files are always readable. */
+/* input.c - reads a descriptor in pieces: by uv_poll if the descriptor can be polled. Otherwise (a regular
+ * file, which is always readable) reads one piece in each turn of the loop. */
 #include "program/input.h"
 
 #include "base/mem.h"
@@ -25,7 +25,8 @@ struct slp_input {
 static void on_poll(uv_poll_t *poll, int status, int events);
 static void on_idle(uv_idle_t *idle);
 
-/* Arms what calls next: the idle handle if there is something to offer or nothing to poll. */
+/* Starts the handle that continues reading: the idle handle if there are bytes to offer or the descriptor
+ * can't be polled, otherwise the poll handle. Stops the other handle, and both while reading is paused. */
 static void arm(slp_input *in) {
   if (in->closing) return;
   int wants = !in->paused && !in->ended;

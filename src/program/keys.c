@@ -1,5 +1,5 @@
-/* keys.c - reads keys from /dev/tty. The terminal's own descriptors 0 to 2 are left alone: the shell and
- * other programs share their flags. */
+/* keys.c - reads keys from /dev/tty. Descriptors 0 to 2 are not used for this, because the shell and other
+ * programs share their flags. */
 #include "program/keys.h"
 
 #include "base/mem.h"

@@ -12,11 +12,11 @@ typedef struct slp_keys slp_keys;
  * standard output is not the terminal of this process. */
 slp_keys *slp_keys_new(slp_mem *mem, struct uv_loop_s *loop,
                        void (*on_keys)(void *arg, const char *p, size_t n), void *arg);
-/* Gives the terminal back, so that its user can type lines again. on_keys is not called until
+/* Restores the terminal's settings, so that its user can type lines again. on_keys is not called until
  * slp_keys_begin. */
 void slp_keys_end(slp_keys *k);
-/* Begins again, after slp_keys_end or when the process was in the background. Returns 1 if keys are read now.
- * Returns 0 if the process is in the background: another program gets the keys. */
+/* Begins to read keys; called again after slp_keys_end, or after the process was in the background. Returns 1
+ * if keys are read now. Returns 0 if the process is in the background: another program gets the keys. */
 int slp_keys_begin(slp_keys *k);
 /* Ends, and frees k on a later turn of the loop. NULL is fine. */
 void slp_keys_close(slp_keys *k);

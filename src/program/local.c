@@ -1,4 +1,4 @@
-/* local.c - reads small files, explains why they can't be read, and tells local time. */
+/* local.c - reads small files, explains why a file can't be read, and computes local time. */
 #include "program/local.h"
 
 #include "base/buf.h"
@@ -17,7 +17,7 @@ const char *slp_local_why(int error) { return error == SLP_ELIMIT ? "too large" 
 
 /* ---- why a file can't be read ---------------------------------------------------------------- */
 typedef struct path_part {
-  /* path of a folder that the path of a file leads through; "." for the current folder */
+  /* a folder on the path of a file; "." is the current folder */
   char path[PATH_MAX];
   const char *trouble; /* why nothing below the folder can be reached; NULL: it can */
 } path_part;
@@ -30,8 +30,8 @@ static const char *trouble_of_folder(const char *path) {
   return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? "may not be entered" : NULL;
 }
 
-/* Finds the first folder of the path through which nothing can be reached (missing, no folder, no
- * permission), or else the last folder. */
+/* Finds the first folder of the path below which nothing can be reached (missing, no folder, no permission).
+ * If there is none, finds the last folder. */
 static void find_bad_folder(const char *path, path_part *ret) {
   *ret = (path_part){.path = "."};
   for (const char *slash = strchr(path, '/'); slash && !ret->trouble; slash = strchr(slash + 1, '/')) {

@@ -5,11 +5,11 @@
 
 #include "base/buf.h"
 
-/* Appends the whole file to ret. Returns 0, -errno, SLP_ELIMIT (it is larger than ret may become) or
+/* Appends the whole file to ret. Returns 0, -errno, SLP_ELIMIT (the file is larger than ret may become) or
  * SLP_ENOMEM. */
 int slp_local_read(const char *path, slp_buf *ret);
-/* Makes the folder for this user alone. The one above it must exist. Returns 0 or -errno; 0 also if the path
- * exists. */
+/* Makes the folder, with access for this user only. The folder above it must exist. Returns 0 or -errno; 0
+ * also if the path exists already. */
 int slp_local_make_folder(const char *path);
 const char *slp_local_why(int error); /* the text of an error of slp_local_read */
 /* Writes to `why` why the file could not be read (writes 0) or written (writes 1). Names the part of its path

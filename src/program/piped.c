@@ -1,6 +1,6 @@
 /* piped.c - runs children with pipes on a loop. libuv's own uv_spawn is not used, because it can run nothing
- * in the child between fork and exec. There a child must ask for the kernel's signal at its parent's death,
- * and report itself to the guard. */
+ * in the child between fork and exec. There a child must request the kernel's signal at its parent's death,
+ * and report itself to the guard (piped.h). */
 #include "program/piped.h"
 
 #include "base/buf.h"
@@ -22,14 +22,14 @@
 #include <sys/syscall.h>
 #endif
 
-/* how long, in ms, the pipes may stay open after the process has ended, or the process may live after its
- * pipes have ended */
+/* how long, in ms, the pipes may stay open after the process has ended, or the process may live after it has
+ * closed its pipes */
 #define LATE_MS 300
-#define ERR_MAX 900   /* bytes of a line of standard error; a longer one comes in pieces */
+#define ERR_MAX 900   /* bytes of a line of standard error; a longer line is handed out in pieces */
 #define FDS_MAX 65536 /* descriptors marked close-on-exec one by one, if there is no close_range() */
 #define PIECE 65536   /* bytes of standard output read at once */
-/* The most lines of a child that are handed out in one turn of the loop, for a child that writes without
- * end. */
+/* The most lines of a child that are handed out in one turn of the loop, so that a child that writes without
+ * end does not block the loop. */
 #define LINES_A_TURN 1000
 #define ERR_PIECE 4096 /* bytes of standard error read at once */
 #define GUARDED_MAX 65536
@@ -47,7 +47,7 @@ static void guard(int fd) {
     if (i != SIGKILL && i != SIGSTOP) signal(i, SIG_IGN);
   setsid();
   for (int i = 0; i < 1024; i++)
-    /* Otherwise pipes that the guard has inherited would stay open after the program's end. */
+    /* Without this, pipes that the guard has inherited would stay open after the program's end. */
     if (i != fd) close(i);
   for (;;) {
     ssize_t got = read(fd, &number, sizeof number);
@@ -92,8 +92,10 @@ struct slp_herd {
 
 struct slp_piped {
   uv_pipe_t in, out, err;
-  uv_timer_t late; /* runs while the process has ended and its pipes have not, or the other way round */
-  uv_idle_t again; /* active: the next turn hands out lines that wait, and reads on */
+  /* runs while the process has ended and its pipes are open, or while the process lives and has closed a
+   * pipe */
+  uv_timer_t late;
+  uv_idle_t again; /* while active, the next turn hands out the lines that wait, and reads on */
   slp_list link;   /* links the child into slp_herd.all, until waitpid() has returned its process */
   slp_mem *mem;
   slp_herd *herd;
@@ -192,7 +194,8 @@ static void go_on_next_turn(slp_piped *p) {
   if (!uv_is_closing((uv_handle_t *)&p->again)) uv_idle_start(&p->again, on_again);
 }
 
-/* Hands out complete lines while the user listens, and all lines once the child has ended. */
+/* Hands out complete lines while the user listens, or when the process has ended. At the end of standard
+ * output, hands out an incomplete last line too. */
 static void pump(slp_piped *p) {
   size_t lines = 0;
   if (p->pumping) return;
@@ -234,8 +237,8 @@ static void give_room(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   *room = slp_buf_reserve(b, n) ? uv_buf_init(NULL, 0) : uv_buf_init(b->p + b->n, n);
 }
 
-/* Returns 1 if the user does not listen and enough bytes wait. Then the pipe is not read, so that the child
- * blocks when the pipe is full. */
+/* Returns 1 if the user does not listen, and PIECE bytes or more wait. The pipe is then not read, so that the
+ * child blocks when the pipe is full. */
 static int has_enough(const slp_piped *p) { return !p->listens && !p->exited && p->text.n >= PIECE; }
 
 static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
@@ -249,7 +252,8 @@ static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   }
   pump(p);
   if (p->out_ended) return;
-  /* libuv would read again and again in the same turn while the pipe is full. */
+  /* Stops reading until the next turn: libuv would read again and again in the same turn while the pipe is
+   * full. */
   if (n == PIECE) go_on_next_turn(p);
   if (n == PIECE || p->more || has_enough(p)) {
     p->reading = 0;
@@ -422,14 +426,14 @@ void slp_herd_close(slp_herd *herd) {
     slp_piped *p = SLP_OWNER(it, slp_piped, link);
     after = it->next;
     SLP_CHECK(p->dropped);
-    waited_for(p); /* the child was killed, and its end will not be waited for */
+    waited_for(p); /* the child was killed, and nothing waits for its end */
     free_if_over(p);
   }
   uv_close((uv_handle_t *)&herd->ended, on_herd_closed);
 }
 
-/* Gives the child the default signals: what the program ignores or handles must not affect it. An ignored
- * SIGHUP stays ignored, because nohup wants that for everything that is started below it. */
+/* Gives the child the default signals, because signals that the program ignores or handles must not affect
+ * the child. An ignored SIGHUP stays ignored, because nohup wants that for all processes below it. */
 static void default_signals(void) {
   sigset_t none;
   int ignored = slp_program_ignores_signal(SIGHUP);
@@ -439,9 +443,9 @@ static void default_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Makes exec close all descriptors but 0, 1 and 2. Libraries open some that children inherit, as libcurl 7.88
- * does, and this program may have inherited some itself (Java leaves them open). They stay open until exec
- * succeeds, because become() reports a failure of exec through one of them. */
+/* Makes exec close all descriptors except 0, 1 and 2. Otherwise children would inherit descriptors that
+ * libraries opened, as libcurl 7.88 does, or that this program inherited, as from Java. They stay open until
+ * exec succeeds, because become() reports a failure of exec through one of them. */
 static void close_others_at_exec(void) {
 #ifdef SYS_close_range
   const unsigned close_on_exec = 4; /* 4 is CLOSE_RANGE_CLOEXEC, which Linux has from 5.11 on */
@@ -478,8 +482,8 @@ static void close_fds(int *fds, size_t n) {
 }
 
 /* Makes four pipes. fds[0] to [2]: the child's ends of its standard input, output and error; [3] to [5]: our
- * ends of these; [6] and [7]: the ends, to read and to write, of the pipe that reports a failed exec. Returns
- * 0 or -errno. */
+ * ends of these pipes. [6] and [7]: the read end and the write end of the pipe that reports a failed exec.
+ * Returns 0 or -errno. */
 static int make_pipes(int fds[8]) {
   int pair[2];
   for (int i = 0; i < 8; i++) fds[i] = -1;

@@ -3,8 +3,8 @@
  * cli/ and tests.
  *
  * No child outlives the program, whatever ends the program. On Linux the kernel kills each child at its
- * parent's death. And there is a guard, a process that is forked before anything else: when the program has
- * ended, it sees the end of a pipe, and kills the children's groups. */
+ * parent's death. The guard does this on all systems: a process that is forked before anything else. When the
+ * program ends, however it ends, the guard reads the end of a pipe, and kills the children's groups. */
 #ifndef SLP_PROGRAM_PIPED_H
 #define SLP_PROGRAM_PIPED_H
 
@@ -13,8 +13,8 @@
 
 struct uv_loop_s;
 
-/* Forks the guard. To be called first of all, while the process has one thread and has opened nothing.
- * Returns a descriptor for slp_herd_new(), which takes it over; -1: there is no guard. */
+/* Forks the guard. Must be called at the start of the program, while the process has one thread and has
+ * opened nothing. Returns a descriptor for slp_herd_new(), which takes it over; -1: there is no guard. */
 int slp_guard_start(void);
 
 /* all child processes of one loop */
@@ -31,7 +31,7 @@ typedef struct slp_piped_user {
   void (*on_out)(void *arg, char *line, size_t n);
   void (*on_err)(void *arg, const char *line, size_t n);
   void (*on_long)(void *arg);    /* a line of standard output was longer than out_max, and was left out */
-  void (*on_written)(void *arg); /* everything given to slp_piped_write was written to the child */
+  void (*on_written)(void *arg); /* all bytes given to slp_piped_write were written to the child */
   /* The child lives, but has closed its standard input (input 1, which is noticed at a write) or its standard
    * output (input 0). */
   void (*on_broken)(void *arg, int input);
@@ -47,10 +47,12 @@ int slp_piped_start(slp_piped **ret, slp_herd *herd, const char *const *argv, co
 /* writes the bytes of b to the child's standard input, and takes them out of b */
 void slp_piped_write(slp_piped *p, slp_buf *b);
 void slp_piped_close_input(slp_piped *p);
-/* on 1: calls on_out; 0, as in the beginning: keeps lines, and stops reading when enough wait. */
+/* on 1: on_out is called. on 0 (at the beginning): lines are kept, and the pipe is not read any more when
+ * enough bytes wait. */
 void slp_piped_listen(slp_piped *p, int on);
 void slp_piped_kill(slp_piped *p, int signal); /* sends the signal to the child's group */
-/* Kills the child's group, and frees the child on a later turn of the loop. No callback comes any more. */
+/* Kills the child's group, and frees the child on a later turn of the loop. No callback is called any
+ * more. */
 void slp_piped_drop(slp_piped *p);
 
 #endif

@@ -30,8 +30,8 @@ static int has_descriptors_left(void) {
 }
 
 struct uv_loop_s *slp_loop_new(slp_mem *mem) {
-  /* A write to a peer that is gone must not end the program. libcurl is told to leave signals alone, and
-   * neither OpenSSL nor libuv guard such a write. The library leaves this to its user, as sloop.h says. */
+  /* A write to a peer that is gone must not end the program. libcurl is configured not to change signals, and
+   * neither OpenSSL nor libuv prevent SIGPIPE. The library leaves SIGPIPE to its user, as sloop.h says. */
   signal(SIGPIPE, SIG_IGN);
   uv_loop_t *loop = SLP_NEW(mem, uv_loop_t);
   if (loop && (!has_descriptors_left() || uv_loop_init(loop))) {
@@ -137,7 +137,8 @@ slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_
   uv_timer_init(loop, &t->timer);
   t->timer.data = t;
   uv_unref((uv_handle_t *)&t->timer);
-  /* updates the loop's clock, or the first tick would count from when the loop last read it */
+  /* updates the loop's clock; otherwise the first tick could come too early, because the loop's time may be
+   * old */
   uv_update_time(loop);
   uv_timer_start(&t->timer, on_tick, every_ms, every_ms);
   return t;
@@ -156,11 +157,11 @@ typedef struct piece {
 
 struct slp_out {
   slp_mem *mem;
-  uv_poll_t poll; /* watches pipes, sockets and terminals: active while bytes wait, or room is awaited */
+  uv_poll_t poll; /* watches pipes, sockets and terminals: active while bytes wait, or while `full` is 1 */
   uv_idle_t idle; /* active until on_event was called */
   void (*on_event)(void *arg);
   void *arg;
-  int fd, flags;  /* flags: those of fd to restore; -1: they were not changed */
+  int fd, flags;  /* flags: the flags of fd that must be restored; -1: they were not changed */
   uint8_t own_fd; /* 1: fd is the terminal, opened once more for this program alone */
   uint8_t polled, closing;
   uint8_t full;  /* 1: slp_out_some found no room, so on_event must be called when there is room */
@@ -188,7 +189,7 @@ static void on_out_idle(uv_idle_t *idle) {
   o->on_event(o->arg);
 }
 
-/* Asks for on_event, which is called from the loop, never from inside slp_out_write. */
+/* Makes the loop call on_event, which must not be called from inside slp_out_write. */
 static void out_tell(slp_out *o) { uv_idle_start(&o->idle, on_out_idle); }
 
 static void out_failed(slp_out *o, int error) {
@@ -234,7 +235,8 @@ static void out_push(slp_out *o) {
 
 static void on_out_poll(uv_poll_t *poll, int status, int events) {
   slp_out *o = poll->data;
-  /* not used: libuv 1.44 reports POLLERR (a pipe's reader left) as UV_EBADF; write() gets the right error */
+  /* not used: if a pipe's reader has left (POLLERR), libuv 1.44 reports UV_EBADF, but write() returns the
+   * right error */
   (void)status;
   (void)events;
   if (!slp_list_empty(&o->pieces)) {
@@ -329,8 +331,8 @@ void slp_out_wake(slp_out *o) {
 size_t slp_out_waiting_bytes(const slp_out *o) { return o->waiting; }
 int slp_out_error(const slp_out *o) { return o->error; }
 
-/* Checks whether the reader has left: then poll() reports an error of the pipe. libuv is not asked, because
- * it would report the error again in every turn. */
+/* Checks by poll() whether the reader has left; poll() then reports an error of the pipe. uv_poll is not used
+ * for this, because libuv would report the error again in every turn. */
 void slp_out_look(slp_out *o) {
   struct pollfd p = {.fd = o->fd, .events = 0};
   if (!o->polled || o->closing || o->error) return;

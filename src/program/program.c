@@ -53,9 +53,10 @@ void slp_program_fill_standard(void) {
  * write() does not block even if the descriptor is in blocking mode. */
 #define PIECE_MAX 4096u
 
-/* A terminal is reported as writable when one byte fits, and write() in blocking mode then waits until all
- * bytes fit. Opens the terminal once more, in another mode: the flags of `fd` are those of other programs,
- * too. Returns -1 if fd is no terminal, or if it can't be opened, as after su(1). */
+/* Opens the terminal of fd once more, in non-blocking mode. poll() reports a terminal as writable when one
+ * byte fits, and write() in blocking mode would then wait until all bytes fit. The mode of fd itself is not
+ * changed, because other programs share it. Returns -1 if fd is no terminal, or if it can't be opened, as
+ * after su(1). */
 static int open_terminal_again(int fd) {
   char path[40];
   if (!isatty(fd)) return -1;
@@ -75,7 +76,7 @@ static int write_until(int fd, slp_str bytes, uint64_t give_up_us) {
     if (p.revents & POLLNVAL) return -EBADF;
     size_t piece = bytes.n < PIECE_MAX ? bytes.n : PIECE_MAX;
     ssize_t wrote = write(fd, bytes.p, piece);
-    if (wrote < 0 && errno == EAGAIN) { /* room for one byte, and a newline needs two on a terminal */
+    if (wrote < 0 && errno == EAGAIN) { /* a terminal had room for one byte, and a newline needs two */
       if (!left_ms) return SLP_ETIMEDOUT;
       (void)poll(NULL, 0, 1);
       continue;
@@ -108,7 +109,7 @@ static void close_fd(int *fd) {
 }
 
 /* Starts this program once more. Returns 0 or -errno. The child gets a process group of its own, so that a
- * Ctrl-C at the terminal does not end it before its parent has ended its work with it. */
+ * Ctrl-C at the terminal does not end the child before the parent ends it. */
 static int spawn_self(int in_fd, int out_fd, const char *const *argv, pid_t *ret_pid) {
   char *args[64]; /* posix_spawn takes pointers to char, but never writes through them */
   size_t n = 0;
@@ -160,7 +161,8 @@ int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, 
     int ready = poll(&p, 1, (int)((give_up_us - now_us + 999u) / 1000u));
     if (ready <= 0) continue;
     char c;
-    ssize_t got = read(child->out_fd, &c, 1); /* byte by byte: only a few short lines are read, once */
+    /* byte by byte, which is fast enough: only a few short lines are read */
+    ssize_t got = read(child->out_fd, &c, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return SLP_ENOENT;
     if (c != '\n') {

@@ -42,7 +42,7 @@ int slp_time_form_check(slp_str form, size_t *ret_at) {
   return 0;
 }
 
-/* Appends one conversion that strftime knows. */
+/* Appends the text of one conversion of strftime, such as %H. */
 static void add_conversion(slp_buf *b, char letter, const struct tm *tm) {
   char conversion[] = {'%', letter, 0}, text[80];
   slp_buf_add(b, text, strftime(text, sizeof text, conversion, tm));
@@ -60,7 +60,7 @@ int slp_time_form_add(slp_buf *b, slp_str form, int64_t at_ms, int utc) {
     } else if (took == 3) {
       slp_buf_addf(b, "%03d", (int)(at_ms % 1000));
     } else if (form.p[at + 1] == 's') {
-      /* strftime computes %s by local time, also when `tm` is UTC */
+      /* not by strftime, which computes %s as if `tm` were local time, although it may be UTC */
       slp_buf_add_i64(b, at_ms / 1000);
     } else {
       add_conversion(b, form.p[at + 1], &tm);

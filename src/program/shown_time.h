@@ -1,5 +1,5 @@
-/* shown_time.h - writes points in time for people, in local time or in UTC. For cli/; what a program reads
- * is written by codec/date.h. */
+/* shown_time.h - writes points in time for people, in local time or in UTC. For cli/. Points in time that
+ * programs read are written by codec/date.h. */
 #ifndef SLP_PROGRAM_SHOWN_TIME_H
 #define SLP_PROGRAM_SHOWN_TIME_H
 
