@@ -41,7 +41,7 @@ typedef struct slp_aws_keys {    /* keys from the user's callback; copied */
   /* 1: expired keys are still used until newer keys come, because the source of the keys may be unreachable
    * for hours */
   uint8_t outlives;
-  slp_str account; /* the number of the account; absent if the source of the keys does not tell it */
+  slp_str account; /* the number of the account; absent if the source of the keys does not have it */
 } slp_aws_keys;
 
 typedef struct slp_aws slp_aws;
@@ -65,7 +65,7 @@ typedef struct slp_aws_options {
   /* NULL: keys come from the environment, web identity, profile, container or machine */
   slp_aws_creds_fn creds;
   void *creds_ctx;
-  slp_aws_waits_fn waits; /* NULL: the user is not told what a call waits for */
+  slp_aws_waits_fn waits; /* called when a slow credential_process keeps calls waiting; NULL: not called */
   void *waits_ctx;
   slp_getenv_fn getenv_fn; /* where environment variables are read; NULL: slp_process_getenv */
   void *getenv_ctx;
@@ -94,11 +94,12 @@ typedef struct slp_aws_stats {
 /* Returns the counters of all calls of this identity; they live as long as aws. */
 const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws);
 
-/* Creates the functions that send ops to Kinesis. They hold a reference on aws. Returns 0 or SLP_ENOMEM. */
+/* Creates the table of functions that send ops to Kinesis. It holds a reference on aws. Returns 0 or
+ * SLP_ENOMEM. */
 int slp_kinesis_new(slp_ops **ret, slp_aws *aws);
 void slp_kinesis_free(slp_ops *ops); /* frees the functions; no op may be in flight */
-/* Creates the functions that send ops to DynamoDB Streams. They hold a reference on aws. A listing needs the
- * stream's ARN. Returns 0 or SLP_ENOMEM. */
+/* Creates the table of functions that send ops to DynamoDB Streams. It holds a reference on aws. A listing
+ * needs the stream's ARN. Returns 0 or SLP_ENOMEM. */
 int slp_streams_new(slp_ops **ret, slp_aws *aws);
 void slp_streams_free(slp_ops *ops); /* frees the functions; no op may be in flight */
 

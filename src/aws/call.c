@@ -403,8 +403,8 @@ static void failed(slp_call *c) {
 
 static void network_failed(slp_call *c) {
   const slp_http *http = &c->http;
-  /* The server closed a reused connection before it answered. That says nothing about the state of the
-   * service, so the call is sent again on a new connection. */
+  /* The server closed a reused connection before it answered. Servers close idle connections, so this is no
+   * failure of the service, and the call is sent again on a new connection. */
   int stale = http->reused && http->status == 0 && http->error != SLP_ETIMEDOUT && !c->once;
   if (stale && !c->stale_tried) {
     SLP_PROBE("call: sent again, its connection was stale");
@@ -421,10 +421,10 @@ static void network_failed(slp_call *c) {
   failed(c);
 }
 
-/* Corrects the clock offset by the Date of the answer, unless somebody between the service and this process
- * could have changed that header. Returns 1 if the offset was corrected. fixed_before 1: the previous answer
- * has just corrected the offset, so it is not corrected again: a service that refuses even its own time would
- * be called for ever. */
+/* Corrects the clock offset if the answer's header Date is far from the time of the signature. A Date that
+ * came neither over TLS nor from this machine is not used, because it could have been changed on the way.
+ * Returns 1 if the offset was corrected. fixed_before 1: the previous answer has just corrected the offset,
+ * so it is not corrected again: a service that refuses even its own time would be called for ever. */
 static int fix_clock(slp_call *c, int fixed_before) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];

@@ -148,7 +148,7 @@ void slp_call_bad(slp_call *c, slp_class class, int code, const char *why);
  * Otherwise `why` is the message. */
 void slp_call_unreadable(slp_call *c, int r, const char *why);
 void slp_call_damaged(slp_call *c); /* ends the try as failed: wrong checksum */
-void slp_call_more(slp_call *c);    /* has on_body called again in a later turn, for the next slice */
+void slp_call_more(slp_call *c);    /* makes on_body run again in a later turn, for the next slice */
 /* sends the request, which the owner has changed, again at once; this does not count as a try */
 void slp_call_again(slp_call *c);
 

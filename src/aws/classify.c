@@ -29,8 +29,8 @@ typedef struct row {
  * (test/contract/vectors/errors_botocore.py). Without a row, a name with status 400 would be classified
  * as refused, which ends a consumer at its start.
  *
- * A row that gives no source is in the service models of botocore 1.44.8 (kinesis, dynamodb, dynamodbstreams,
- * cloudwatch, sts, sso, sso-oidc, signin, glue). The other sources:
+ * A row without a comment on its source is from the service models of botocore 1.44.8 (kinesis, dynamodb,
+ * dynamodbstreams, cloudwatch, sts, sso, sso-oidc, signin, glue). The other sources:
  *   - SDK retry rules: of botocore and the AWS SDKs (throttling codes of the mode "standard");
  *   - Common Errors: the page of that name in the Kinesis API reference;
  *   - AWS SDK for Java: clock and credential codes of version 2;
@@ -108,9 +108,10 @@ static const row rows[] = {
     /* store/dynamo.c takes this error for the outcome of a conditional write */
     {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},
     {"ItemCollectionSizeLimitExceeded", SLP_REFUSED, SLP_REMEDY_NONE},
-    {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* the answer to DryRun, which rights.c sends */
-    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* an error of Glue */
-    {"InvalidInput", SLP_REFUSED, SLP_REMEDY_NONE},    /* an error of Glue */
+    /* the answer to a call with DryRun, which api/rights.c sends */
+    {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE},
+    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},              /* an error of Glue */
+    {"InvalidInput", SLP_REFUSED, SLP_REMEDY_NONE},                /* an error of Glue */
     {"InvalidParameterCombination", SLP_REFUSED, SLP_REMEDY_NONE}, /* an error of CloudWatch */
     {"InvalidParameterValue", SLP_REFUSED, SLP_REMEDY_NONE},       /* an error of CloudWatch */
     {"MissingParameter", SLP_REFUSED, SLP_REMEDY_NONE},            /* an error of CloudWatch */

@@ -31,8 +31,8 @@
  * its keys at the same time would also renew them at the same time. */
 #define JITTER_PART 16
 
-/* An attempt to get keys: IDLE -> ANSWERED (nobody was asked yet) -> ASKING -> ANSWERED -> ASKING the next
- * provider ... -> IDLE. */
+/* An attempt to get keys: IDLE -> ANSWERED (no provider was asked yet) -> ASKING -> ANSWERED -> ASKING the
+ * next provider ... -> IDLE. */
 typedef enum {
   IDLE,
   ASKING,  /* waits for the answer of chain[asking] */

@@ -396,8 +396,8 @@ static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips,
   const partition *p = partition_of(e->region);
   const char *host = fips ? s->fips_host : s->host;
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
-  /* In GovCloud, the plain names are those of FIPS hosts. The exceptions are Glue, and all dual-stack hosts
-   * except CloudWatch's. */
+  /* In GovCloud, FIPS hosts have the same names as other hosts elsewhere. The exceptions are Glue, and all
+   * dual-stack hosts except CloudWatch's. */
   if (gov && (!dualstack || wish->svc == SLP_SVC_CLOUDWATCH) && wish->svc != SLP_SVC_GLUE) host = s->host;
   if (wish->svc == SLP_SVC_STREAMS && dualstack) host = fips ? "streams-dynamodb-fips" : "streams-dynamodb";
   if (wish->svc != SLP_SVC_SIGNIN || !signin_host(e, p, fips, dualstack))

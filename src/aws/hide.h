@@ -14,8 +14,8 @@
 /* The name of an error is searched only for secrets of at least this length. A shorter secret, such as a
  * sandbox accepts, could occur in a name by chance, and the name must stay readable then. */
 #define SLP_SECRET_IN_NAMES_MIN 16
-/* In our own messages, only stretches of at least this many bytes are hidden. A shorter one may be a word of
- * this program, such as "metadata", that also occurs in a secret which somebody made up. */
+/* In our own messages, only stretches of at least this many bytes are hidden. A shorter stretch may be a word
+ * of this program, such as "metadata", that also occurs in an invented secret. */
 #define SLP_SECRET_IN_WORDS_MIN 12
 
 typedef struct slp_secrets {

@@ -1,5 +1,5 @@
-/* imds.h - talks to the metadata service of an EC2 machine. It asks for a session token (version 2 of the
- * service), then for one document after the other. It never uses a proxy.
+/* imds.h - talks to the metadata service of an EC2 machine. It first gets a session token (version 2 of the
+ * service), and with this token fetches documents, one at a time. It never uses a proxy.
  *
  * AWS_EC2_METADATA_DISABLED is read from the environment only. AWS_EC2_METADATA_V1_DISABLED,
  * AWS_EC2_METADATA_SERVICE_ENDPOINT, AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE, AWS_METADATA_SERVICE_TIMEOUT
@@ -17,7 +17,7 @@
 typedef enum {
   SLP_IMDS_FINE,     /* fetch.answer has the document */
   SLP_IMDS_DISABLED, /* AWS_EC2_METADATA_DISABLED is set */
-  SLP_IMDS_SILENT,   /* no answer, so this is not an EC2 machine; `why` says which address was tried */
+  SLP_IMDS_SILENT,   /* no answer, so this is not an EC2 machine; `why` names the address that was tried */
   SLP_IMDS_STARVED,  /* there was no memory */
   /* the service answered, but not with the document, or an address that the user set does not answer; see
    * `why` */

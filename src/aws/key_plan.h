@@ -28,7 +28,7 @@ typedef struct slp_key_plan {
 } slp_key_plan;
 
 /* Makes a plan for profiles that were loaded without an error. Returns 0, or SLP_ENOENT if the profile has no
- * credentials. Returns SLP_EBADDATA if its credentials can't work; plan->why says why. */
+ * credentials. Returns SLP_EBADDATA if its credentials can't work; the reason is in plan->why. */
 int slp_key_plan_make(slp_key_plan *plan, const slp_profiles *profiles);
 
 #endif

@@ -1,4 +1,4 @@
-/* kinesis.h - how kinesis.c reads two answers of Kinesis, for its tests. */
+/* kinesis.h - declares, for tests, the functions with which kinesis.c reads two kinds of answers. */
 #ifndef SLP_AWS_KINESIS_H
 #define SLP_AWS_KINESIS_H
 

@@ -49,8 +49,8 @@
 #define SLP_CREDS_MS_MAX 60000u
 
 /* Services accept a signature whose time differs from their clock by up to 5 minutes. If the difference is 4
- * minutes or more, the clock is taken for the cause of a refusal, and not the keys, as in the AWS SDK for
- * Java v2. */
+ * minutes or more, a refusal is attributed to the clock and not to the keys. The AWS SDK for Java v2 has the
+ * same rule. */
 #define SLP_CLOCK_SKEW_MS_MIN (4 * 60 * 1000)
 
 #endif

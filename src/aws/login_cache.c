@@ -32,8 +32,8 @@ int slp_login_cache_path(slp_buf *path, const char *home, const char *folder, co
   return slp_buf_addf(path, "/%.64s.json", hex);
 }
 
-/* Reads the object's own members (`own`) and those of its member accessToken (`keys`). Each of the two is
- * read from a copy of the text in `room`, because reading unescapes in place. */
+/* Reads two sets of members: `own` of the object itself, `keys` of the object in its member accessToken. Each
+ * of the two is read from a copy of the text in `room`, because reading unescapes in place. */
 static int read_copies(slp_str text, slp_buf *room, slp_field *keys, size_t keys_n, slp_field *own,
                        size_t own_n, const char **ret_why) {
   slp_buf_clear(room);

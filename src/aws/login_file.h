@@ -8,9 +8,9 @@ typedef struct slp_login_file slp_login_file;
 typedef void (*slp_login_file_fn)(void *arg, int error);
 
 slp_login_file *slp_login_file_new(slp_host *h, const char *path); /* returns NULL if there is no memory */
-/* Locks the file against other processes of this program. `done` is called in a turn with 0, with SLP_EBUSY
- * if another process holds the lock, or with another code if the file can't be written. Only one lock or save
- * may be in progress. */
+/* Locks the file against other processes of this program. `done` is called in a turn. Its error is 0,
+ * SLP_EBUSY if another process holds the lock, or another code if the file can't be written. Only one lock or
+ * save may be in progress. */
 void slp_login_file_lock(slp_login_file *f, slp_login_file_fn done, void *arg);
 /* Replaces the content of the locked file, as a whole or not at all, even if slp_login_file_leave is called
  * meanwhile. Returns 0, and `done` is called in a turn. Returns SLP_ELIMIT if the content is too long; `done`

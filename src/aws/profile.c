@@ -424,8 +424,8 @@ void slp_profiles_load(slp_profiles *p, slp_wait *wait) {
 }
 
 /* Returns 0 or an error. A missing file is treated as empty. A file that this process may not read is an
- * error only if the user asked for it, by giving its path or the name of a profile. In a container whose HOME
- * belongs to another user, nobody asked for the file. */
+ * error only if the user named its path or a profile. Without this exception, every container whose HOME
+ * belongs to another user would get the error. */
 static int file_failed(slp_profiles *p) {
   for (int i = 0; i < 2; i++) {
     slp_profile_file *f = &p->files[i];

@@ -99,7 +99,7 @@ typedef struct slp_profile_file {
   struct slp_profiles *owner;
   slp_buf path, text;
   uint8_t reading;
-  uint8_t named; /* 1: an environment variable, not the default, gives the path of the file */
+  uint8_t named; /* 1: an environment variable has the path of the file, so it is not the default path */
 } slp_profile_file;
 
 typedef struct slp_profiles {
@@ -113,13 +113,14 @@ typedef struct slp_profiles {
   slp_list waiting;
   /* The members from here to `why` are valid after a load. */
   slp_profile profile;
-  /* The profiles that source_profile leads to, one after the other, until a profile repeats. */
+  /* The chain of profiles: the source_profile of `profile`, the source_profile of that one, and so on, until
+   * a profile repeats. */
   slp_profile sources[SLP_PROFILE_SOURCES_MAX];
   size_t sources_n;
   char name[128];
   uint8_t explicit_name; /* 1: the user chose the profile */
   uint8_t name_too_long; /* 1: the profile's name is too long to be looked for */
-  int error;             /* 0: `profile` is valid; it is empty if no file has it */
+  int error;             /* 0: `profile` is valid, but empty if no file has its section */
   char why[300];
 } slp_profiles;
 

@@ -64,7 +64,7 @@ void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3);
 /* Answers FAILED if `passes` is 1, otherwise BROKEN. Hides p->secrets in the text. http_status 0: there was
  * no answer. */
 void slp_keys_failed(slp_provider *p, int passes, int http_status, const char *fmt, ...) SLP_PRINTF(4, 5);
-/* answers STARVED: no memory, which says nothing about the configuration */
+/* answers STARVED: there was no memory, so it is not known whether keys are configured */
 void slp_keys_starved(slp_provider *p);
 
 /* Reads {AccessKeyId, SecretAccessKey, TOKEN, Expiration} from a JSON body, in place, and answers with the
@@ -84,7 +84,7 @@ void slp_secret_free(slp_buf *b);  /* wipes and frees the memory */
 
 /* ---- the providers --------------------------------------------------------------------------------------
  * These functions return NULL if there is no memory. `from` points to the profile that the profile provider
- * is reading; if `from` is NULL, the settings are those of the environment. */
+ * is reading; if `from` is NULL, the settings are read from the environment. */
 slp_provider *slp_provider_env(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
 slp_provider *slp_provider_web(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_profile(slp_aws *aws);

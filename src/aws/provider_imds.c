@@ -12,7 +12,7 @@
 
 #define ROLES "latest/meta-data/iam/security-credentials/"
 /* How long expired keys are still used, plus a random time between the two JITTER values, as in botocore. The
- * metadata service can give new keys hours late, and AWS's services allow for that. */
+ * metadata service can be hours late with new keys, and AWS's services then still accept the expired keys. */
 #define EXTRA_MS (15 * 60 * 1000)
 #define EXTRA_JITTER_MIN_MS (2 * 60 * 1000)
 #define EXTRA_JITTER_MAX_MS (10 * 60 * 1000)

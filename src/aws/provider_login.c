@@ -30,7 +30,7 @@
  * next renewal can read the file that this renewal writes. */
 #define FILE_MAX 131071u
 #define REQUEST_MAX 65536u
-/* botocore renews a session when it has less than this left (credentials.py, 1.44.8). */
+/* botocore renews a session when its keys have less than this time left (credentials.py, 1.44.8). */
 #define RENEW_MS (5 * 60 * 1000)
 /* How long to wait for another process of this program that has locked the cache: BUSY_TRIES waits of
  * BUSY_US. */

@@ -1,6 +1,6 @@
 /* provider_sso.c - keys for a user who signed in with `aws sso login`. The token of the sign-in is read from
- * the AWS tools' cache file, renewed if it is old and can be renewed, and sent to the portal, which returns
- * keys.
+ * the AWS tools' cache file, and renewed if it is old and can be renewed. It is then sent to the portal,
+ * which returns keys.
  *
  * The cache file is not changed, because it belongs to the AWS tools. A renewed token is kept in memory until
  * the file has a new token. */
@@ -27,7 +27,7 @@
 #define FILE_MAX 65536u
 #define TOKEN_MAX 65536u
 #define REQUEST_MAX (256u * 1024)
-/* botocore renews a token when it has less than this left. */
+/* botocore renews a token when the token has less than this time left. */
 #define RENEW_MS (15 * 60 * 1000)
 #define MS_MAX 120000u
 

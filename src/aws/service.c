@@ -332,7 +332,8 @@ void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   c->lane = kind == SLP_OP_RECORDS ? SLP_LANE_PAGES : SLP_LANE_CONTROL;
   c->total_ms_max = kind == SLP_OP_RECORDS ? SLP_RECORDS_MS_MAX : SLP_CONTROL_MS_MAX;
   c->tries_max = op->tries_max;
-  c->once = 0; /* an op may be repeated, because all of them only read */
+  /* any op may be repeated: most of them only read, and a second registration of a consumer is refused */
+  c->once = 0;
   c->into = place_for_answer(a);
   c->may_grow = kind == SLP_OP_RECORDS ? may_grow : NULL;
   c->reroute = s->kind->reroute;

@@ -1,4 +1,4 @@
-/* streams.h - how streams.c reads two answers of DynamoDB and DynamoDB Streams, for its tests. */
+/* streams.h - declares, for tests, the functions with which streams.c reads two kinds of answers. */
 #ifndef SLP_AWS_STREAMS_H
 #define SLP_AWS_STREAMS_H
 

@@ -244,7 +244,7 @@ static int message(subscription *u, const slp_event_message *m) {
     return 0;
   }
   if (!slp_str_is(slp_event_text(m, ":event-type"),
-                  "SubscribeToShardEvent")) { /* it is the initial response, or an unknown kind of event */
+                  "SubscribeToShardEvent")) { /* an initial response, or an unknown kind of event */
     drop_read(u);
     return 1;
   }
