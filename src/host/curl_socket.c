@@ -1,9 +1,9 @@
 /* curl_socket.c - keeps one libuv poll handle for each socket of a lane, from its opening to its closing.
  *
  * libcurl asks to watch a socket at the start of every transfer and to stop at its end. A poll handle made
- * and closed each time would cost five system calls a request. So a handle lives as long as its socket, and
- * "stop watching" is carried out only when an event comes for which curl does not wait. Between requests on a
- * kept connection there is no system call at all.
+ * and closed each time would cost five system calls a request. So a handle lives as long as its socket. When
+ * curl asks to stop watching, libuv goes on watching until an event comes for which curl does not wait.
+ * Between requests on a kept connection there is no system call at all.
  *
  * A readable socket is not handed to curl from libuv's callback, but by an event. So curl's work is part of
  * the turn (bounded, measured), and sockets take turns with all other work. */
@@ -135,8 +135,8 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
     lane->sockets_n = need;
   }
   /* If there is an entry for this number already, its socket was closed without on_close_socket. libcurl 7.88
-   * does that when it gives up an address for the next one (cf_socket_close: "we did never publish it"). Then
-   * curl believes that the number is still watched as before, so the new socket is watched like the old
+   * does so when it stops trying one address and tries the next (cf_socket_close: "we did never publish it").
+   * Then curl believes that the number is still watched as before, so the new socket is watched like the old
    * one. */
   curl_socket *stale = lane->sockets[fd];
   uint8_t wanted = stale ? stale->wanted : 0;

@@ -74,8 +74,8 @@ static int has_memory(slp_mem *mem) {
   return p != NULL;
 }
 
-/* Explains CURLE_OUT_OF_MEMORY. libcurl 7.88 returns this code also if a line of a head is longer than 100
- * KiB, or a line of a trailer longer than 4 KiB. */
+/* Explains CURLE_OUT_OF_MEMORY. libcurl 7.88 returns this code also for a line of more than 100 KiB in a
+ * head, or 4 KiB in a trailer. */
 static int no_memory(char *text, size_t room, const char *place, const slp_curl_failure *f, int may_be_line) {
   if (may_be_line && has_memory(f->mem)) return line_too_long(text, room, place);
   snprintf(text, room, "no memory for the call to %s", place);
@@ -280,7 +280,7 @@ static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_fa
     return slp_refused_by_proxy(text, room, url, p, (int)f->connect_code, f->proxy_schemes);
   snprintf(place, sizeof place, "the proxy %s (%s)", p->place, p->variable);
   int code;
-  /* libcurl does not tell which status the proxy answered */
+  /* libcurl does not report the status that the proxy answered */
   if (strstr(f->detail, "CONNECT tunnel failed")) {
     snprintf(text, room, "%s does not answer in HTTP", place);
     code = SLOOP_EPROXY;

@@ -16,8 +16,8 @@
 #define RESERVE_MAX ((uint64_t)32 << 20)
 /* Sizes of curl's receive buffer, which curl allocates for each call. Over TLS the small one is enough,
  * because no TLS record is larger than 16 KiB. Without TLS a larger buffer saves system calls. A buffer of
- * 256 KiB would not fit the CPU's nearest cache, and glibc would return the memory of 8 of them to the system
- * each time they are freed. */
+ * 256 KiB would not fit the CPU's nearest cache. And glibc would return the memory of 8 such buffers to the
+ * system each time they are freed. */
 #define BUFFER_SMALL (32u << 10)
 #define BUFFER_LARGE (64u << 10)
 #define LARGE_BODY (64u << 10)
@@ -261,8 +261,8 @@ static int value_valid(slp_str value) {
 /* Headers that libcurl would add by itself; "Name:" removes one. */
 static const char *const unwanted[] = {"Expect:", "Accept:", "Content-Type:"};
 
-/* Builds the list of headers. libcurl only reads the list, so its nodes and texts lie in two blocks that
- * every call uses again, instead of two allocations for each header. */
+/* Builds the list of headers. libcurl only reads the list, so all its nodes lie in one block and all its
+ * texts in another. Every call uses these two blocks again, instead of two allocations for each header. */
 static int build_headers(slp_transfer *t, const slp_http *call) {
   size_t bytes = 0, n = 0, types = 0;
   for (size_t i = 0; i < call->headers_n; i++) {
@@ -420,8 +420,8 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   if (!r) r = set_method(t, call);
   if (r) return r;
   SET(CURLOPT_URL, call->url);
-  /* A call with a bundle of its own never gets a connection of another call: libcurl shares connections only
-   * between calls with the same file. */
+  /* libcurl reuses a connection only for calls with the same file. So a call with its own bundle never gets a
+   * connection of a call with another bundle. */
   if (t->own_ca || call->ca_bundle) {
     SET(CURLOPT_CAINFO, call->ca_bundle ? call->ca_bundle : t->lane->u->ca_file);
     t->own_ca = call->ca_bundle != NULL;

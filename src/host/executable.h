@@ -1,5 +1,5 @@
 /* executable.h - finds a program, or says why it can't be started. (If the interpreter of a script is
- * missing, execvp() itself says only "no such file".) Blocks, because it looks at files. */
+ * missing, execvp() itself fails with only "no such file".) Blocks, because it looks at files. */
 #ifndef SLP_HOST_EXECUTABLE_H
 #define SLP_HOST_EXECUTABLE_H
 

@@ -125,8 +125,8 @@ void slp_host_unreserve_timers(slp_host *h, size_t n) {
 }
 
 static void timer_place(slp_host *h, slp_timer *t, uint64_t at_us) {
-  /* A deadline in the past counts as now. Otherwise a timer that keeps setting itself to 0 would stay on top
-   * of the heap and hide the others that are due. */
+  /* A deadline in the past counts as now. Otherwise a timer that sets itself to 0 again and again would stay
+   * on top of the heap, and no other timer would run. */
   uint64_t was_top = h->timers_n ? h->timers[0]->at_us : UINT64_MAX;
   t->at_us = slp_max_u64(at_us, h->now_us);
   t->order = h->timers_order++;

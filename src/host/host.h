@@ -46,8 +46,9 @@ int64_t slp_wall_ms(slp_host *h); /* Unix time in ms; may jump when the clock is
 
 typedef struct slp_timer {
   uint64_t at_us; /* deadline; UINT64_MAX: not armed */
-  uint64_t order; /* of timers with equal deadlines, the one set first runs first */
-  size_t slot;    /* index in the heap + 1; 0: not armed */
+  /* increases with each setting: of timers with equal deadlines, the timer set first runs first */
+  uint64_t order;
+  size_t slot; /* index in the heap + 1; 0: not armed */
   /* Called in a turn. The timer is not armed then, and may be set again. */
   void (*run)(struct slp_timer *timer);
 } slp_timer;

@@ -1,5 +1,5 @@
-/* http_request.c - reads HTTP/1.x requests. It is strict where two readers could disagree about where a
- * request ends (RFC 9112 section 6), because the next request on the connection starts there. */
+/* http_request.c - reads HTTP/1.x requests. It is strict where two readers could find different ends of a
+ * request (RFC 9112 section 6), because the next request starts there. */
 #include "host/http_request.h"
 
 #include "base/buf.h"

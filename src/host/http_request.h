@@ -27,8 +27,9 @@ typedef struct slp_request {
 } slp_request;
 
 void slp_request_begin(slp_request *rq);
-/* Reads on in the request, whose bytes so far are in `in`. Makes header names lower case in place. Returns 0:
- * the request is complete; SLP_MORE: it is not complete yet; SLP_EBADDATA, with rq->status set. */
+/* Continues to read the request. `in` has the bytes that have come so far. Makes header names lower case in
+ * place. Returns 0: the request is complete; SLP_MORE: it is not complete yet; SLP_EBADDATA, with rq->status
+ * set. */
 int slp_request_read(slp_request *rq, slp_buf *in, size_t body_max);
 /* Returns the value of the first header with that name, which must be in lower case. {NULL, 0}: there is
  * none. */

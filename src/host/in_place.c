@@ -32,7 +32,8 @@ static size_t find_mark(slp_str s) {
   return s.n;
 }
 
-/* Reads a journal that begins at its mark. Returns 1 and its content if all of it is there, 0 otherwise. */
+/* Reads a journal, which begins with MARK. Returns 1 and the new content in the journal if the journal is
+ * complete, 0 otherwise. */
 static int read_journal(slp_str journal, slp_str *ret_content) {
   uint64_t length, sum;
   if (journal.n <= MARK.n) return 0;

@@ -1,13 +1,12 @@
-/* in_place.h - writes new content into a file that can't be replaced by a rename, because the file is a mount
- * of its own, or its folder may not be written. own_file.c writes with it, cli/token_file.c reads with it.
- * Blocks.
+/* in_place.h - writes new content into a file that can't be replaced by a rename: it is a mount of its own,
+ * or its folder may not be written. own_file.c writes with it, cli/token_file.c reads with it. Blocks.
  *
  * A write goes in three steps, each synced:
  *   1. a journal is appended: a NUL, a line "#sloop-new LENGTH CRC32", and the new content;
  *   2. the new content is written at the beginning of the file;
  *   3. the file is cut to the length of the new content.
- * A write that is interrupted in step 1 leaves the old content, and a journal that does not have the LENGTH
- * and CRC32 of its line. A write that is interrupted later leaves a complete journal. So slp_in_place_good()
+ * A write that is interrupted in step 1 leaves the old content, and a journal whose content does not match
+ * LENGTH and CRC32. A write that is interrupted later leaves a complete journal. So slp_in_place_good()
  * always finds the old content or the new. */
 #ifndef SLP_HOST_IN_PLACE_H
 #define SLP_HOST_IN_PLACE_H

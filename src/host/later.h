@@ -1,6 +1,5 @@
 /* later.h - answers ops that could not be sent, for example because there was no memory. Each op is answered
- * in a later turn of the event queue, and one op in each turn, so that no callback runs while the sender is
- * still in the function that sends the op. */
+ * by an event of its own, so that no callback runs inside the function that sends the op. */
 #ifndef SLP_HOST_LATER_H
 #define SLP_HOST_LATER_H
 

@@ -222,7 +222,7 @@ int slp_own_file_keep(slp_own_file *f) {
   drop_lock(f);
   int r = take_lock(f);
   if (r == SLP_EBUSY) f->taken = SLP_OWN_FILE_LOCK_LOST;
-  /* another process had the file and has gone: its content must not be overwritten */
+  /* another process has written the file and ended since; its content must not be overwritten */
   if (!r && is_anothers(f)) {
     remove_lock(f);
     f->taken = SLP_OWN_FILE_CHANGED;

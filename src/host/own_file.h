@@ -8,9 +8,9 @@
  * is synced. No other file of the folder is truncated, followed or removed, except new content of processes
  * that are dead.
  *
- * Some files can't be replaced: one that is a mount of its own, one in a folder that may not be written, one
- * of another owner. Such a file is written in place (in_place.h). It is then locked itself, and has no lock
- * file beside it, because processes that see it by different mounts share no folder. */
+ * Some files can't be replaced: a file that is a mount of its own, a file in a folder that may not be
+ * written, a file of another owner. Such a file is written in place (in_place.h). It is then locked itself,
+ * and has no lock file beside it, because processes that see it by different mounts share no folder. */
 #ifndef SLP_HOST_OWN_FILE_H
 #define SLP_HOST_OWN_FILE_H
 

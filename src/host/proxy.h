@@ -14,7 +14,7 @@ typedef struct slp_proxy {
   char place[SLP_PLACE_MAX]; /* host and port of the proxy, never user or password */
   uint8_t has_user;          /* 1: the URL has a user name */
   uint8_t tls;               /* 1: the proxy is reached over TLS */
-  uint8_t socks;             /* 1: a SOCKS proxy, which joins connections without HTTP */
+  uint8_t socks;             /* 1: a SOCKS proxy, which relays bytes without HTTP */
 } slp_proxy;
 
 #define SLP_PROXY_CA "PROXY_CA_BUNDLE"

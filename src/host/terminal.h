@@ -28,12 +28,12 @@ int slp_terminal_keys_begin(int fd);
 void slp_terminal_keys_end(void);
 /* Returns 1 if the process is in the foreground of the terminal. Otherwise reading keys would stop it. */
 int slp_terminal_is_foreground(int fd);
-/* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL), or SIGQUIT, ends the reading of keys and
- * writes SLP_TERMINAL_GIVE_BACK to standard output before it ends the process as usual. */
+/* Handles SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGQUIT from now on. The handler ends the reading of
+ * keys, and writes SLP_TERMINAL_GIVE_BACK to standard output. The signal then ends the process as usual. */
 void slp_terminal_give_back_on_crash(void);
-/* Stops the process as Ctrl-Z does by default, although SIGTSTP is handled. Returns when the process is
- * continued. Returns at once if the system does not stop the process, because no shell could continue it (an
- * orphaned process group: ssh -t, xterm -e). */
+/* Stops the process as Ctrl-Z does by default, even if the process handles SIGTSTP. Returns when the process
+ * is continued. Returns at once if the system does not stop the process, because no shell could continue it
+ * (an orphaned process group: ssh -t, xterm -e). */
 void slp_terminal_stop_process(void);
 /* Returns 1 if this process has a terminal (/dev/tty) and is in its foreground. */
 int slp_terminal_is_ours(void);

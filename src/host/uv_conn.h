@@ -1,6 +1,6 @@
 /* uv_conn.h - a connection of the HTTP server, for the files that serve it: uv_listen.c reads it and speaks
  * HTTP/1.1, answer_head.c builds heads, uv_raw.c has what the user of a raw connection calls. A connection is
- * freed when it is CLOSED and its socket is closed: from then on nobody else has a pointer to it.
+ * freed when its state is CLOSED and its socket is closed; nothing else points to it then.
  *
  *   READING -> READY                             a whole request has come
  *   READING -> WRITING                           the request can't be read, so it is refused

@@ -84,9 +84,9 @@ static int64_t wall_ms(slp_host *h) {
   return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Returns a random number from the system, which is asked for a pool of numbers at a time. Write ids must not
- * repeat between workers that were started at the same moment, as they could with a generator seeded by a
- * clock. */
+/* Returns a random number from the system, which is asked for many numbers at a time. The write ids of
+ * workers must differ, but a generator seeded by a clock could return the same numbers in workers that
+ * started together. */
 static uint64_t random_u64(slp_host *h) {
   slp_uv_host *u = slp_uv_of(h);
   if (u->random_left == 0) {

@@ -62,7 +62,7 @@ struct slp_uv_host {
 
   slp_list listeners; /* open listeners, see uv_listen.c */
   slp_list files;     /* reads of files that are not done, see uv_file.c */
-  slp_list pipes;     /* the bytes of pipes, which give them only once, see uv_file.c */
+  slp_list pipes;     /* the bytes that were read from pipes, see uv_file.c */
   slp_list children;  /* jobs of uv_spawn.c that have not ended */
   int64_t date_ms;    /* the time that date_text shows, in ms; a whole second */
   char date_text[30];
@@ -88,10 +88,10 @@ void slp_curl_close(slp_uv_host *u); /* cancels every call; may be called after 
 void slp_curl_send(slp_host *h, slp_http *call);
 void slp_curl_cancel(slp_host *h, slp_http *call);
 void slp_curl_resume(slp_host *h, slp_http *call);
-/* Returns 1 if calls whose answers last minutes may share a connection. version and features are those of
+/* Returns 1 if calls whose answers last minutes may share a connection. version and features are values of
  * curl_version_info(). */
 int slp_curl_may_multiplex(unsigned version, int features);
-/* Defined in curl_socket.c, which tells libuv which sockets curl waits for: */
+/* Defined in curl_socket.c, which makes libuv watch the sockets for which curl waits: */
 int slp_curl_sockets_multi(slp_curl_lane *lane); /* sets the options of lane->multi */
 int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy);
 void slp_curl_sockets_close(slp_curl_lane *lane); /* must be called after curl_multi_cleanup */

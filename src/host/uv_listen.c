@@ -144,7 +144,7 @@ void slp_conn_close(slp_conn *c) {
   drop(c);
 }
 
-/* Closes with RST instead of FIN, as an overloaded or dying server does to its clients. */
+/* Closes with RST instead of FIN, as clients see it from an overloaded or dying server. */
 static void conn_reset(slp_conn *c) {
   move(c, SLP_CONN_CLOSED);
   slp_unpost(&c->ev);
@@ -192,8 +192,8 @@ void slp_conn_reset_later(slp_conn *c) {
   on_reset_timer(&c->timer);
 }
 
-/* Sets the timer to the time when the connection will be too old, or, in SLP_CONN_READING, when the wait for
- * a request will be too long. Returns 0 or SLP_ENOMEM. */
+/* Sets the timer to the time when the connection will be too old. In SLP_CONN_READING, the timer also ends a
+ * wait for a request that is too long. Returns 0 or SLP_ENOMEM. */
 static int watch(slp_conn *c) {
   slp_host *h = &c->li->u->host;
   const slp_listener *l = c->li->l;
@@ -363,8 +363,8 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
 }
 
 /* ---- answers of slp_serve_begin --------------------------------------------------------------- */
-/* Writes the bytes that wait in `later`. In SLP_CONN_STREAM_ENDS they are the last ones, and are written like
- * a whole answer, so that the next request follows. */
+/* Writes the bytes that wait in `later`. In SLP_CONN_STREAM_ENDS these are the last bytes of the answer. They
+ * are written like a whole answer, so that afterwards the next request is read. */
 static void stream_write(slp_conn *c) {
   if (c->state == SLP_CONN_STREAM_ENDS) {
     slp_buf_clear(&c->head);
@@ -563,8 +563,7 @@ static void conn_next(slp_conn *c) {
   slp_post(&c->li->u->host, &c->ev);
 }
 
-/* Handles the connection's event: looks for the next request, hands a request to the user, or tells the user
- * that bytes were sent or the peer is gone. */
+/* Handles the connection's event: looks for the next request, or calls on_request, on_sent or on_gone. */
 static void on_conn_event(slp_event *ev) {
   slp_conn *c = SLP_OWNER(ev, slp_conn, ev);
   slp_listener *l = c->li->l;
@@ -604,8 +603,8 @@ int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t
   return !max || n <= max;
 }
 
-/* Returns 1 if there is room for `more` bytes of a request. Walks over all connections, but only for a large
- * request whose buffer grows, which it does by doubling. */
+/* Returns 1 if there is room for `more` bytes of a request. Walks over all connections only if the buffer of
+ * a large request must grow, which is rare, because buffers grow by doubling. */
 static int has_room(const slp_conn *c, size_t more) {
   size_t n = c->in.n + more;
   return n <= KEEP_MAX || n <= c->in.cap || slp_conn_has_room(c->li, c, n);
@@ -704,8 +703,8 @@ static size_t conns_open(const slp_uv_listener *li) {
 
 /* Closes connections to make room for a new one, so that a peer that opens many connections and sends nothing
  * does not shut others out. From conns_max on, connections without unread bytes are closed. Connections with
- * unread bytes stay until there are BURST * conns_max, because libuv accepts all connections that wait in the
- * kernel before it reads from any of them. */
+ * unread bytes stay until there are BURST * conns_max: libuv accepts all connections that wait in the kernel
+ * before it reads from any of them. */
 static void make_room(slp_uv_listener *li) {
   size_t max = li->l->conns_max, n = max ? conns_open(li) : 0;
   for (; max && n >= max; n--) {

@@ -1,5 +1,5 @@
-/* uv_spawn.c - runs a child process on the loop: collects its standard output up to a limit, remembers its
- * last line of standard error, and kills it at a deadline, with all that it started.
+/* uv_spawn.c - runs a child process on the loop: collects its standard output up to a limit, and remembers
+ * its last line of standard error. At a deadline, kills the child with all that it started.
  *
  * The child leads a session of its own, so that one signal reaches its whole group. The process handle stays
  * open until libuv has seen the end of the process. If it were closed earlier, a killed child would stay a
@@ -82,8 +82,8 @@ static void stop(job *j) {
   close_handle((uv_handle_t *)&j->out);
   close_handle((uv_handle_t *)&j->err);
   /* Kills the child's group, unless the process and its output have ended. This can't kill other processes: a
-   * process that still holds the output belongs to the group, and the number of the group stays in use while
-   * the group has a member. */
+   * process that still holds the output belongs to the group, and while the group has a member, its number is
+   * not used again. */
   int reaped = j->started && !(j->exited && j->out_ended) && kill(-j->process.pid, SIGKILL) && errno == ESRCH;
   /* The group is gone, but libuv has not seen the process end: the application itself has called waitpid()
    * for any child. So libuv will never report the end. */
