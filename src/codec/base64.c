@@ -51,8 +51,8 @@ static size_t groups_by_table(char *out, const char *in, size_t n) {
 #ifdef HAVE_X86
 /* The alphabet by high nibble: 2x holds + and /, 3x 0-9, 4x A-O, 5x P-Z, 6x a-o, 7x p-z. A character is
  * outside the alphabet if the class bit of its high nibble is among the bits that its low nibble forbids.
- * Class bits: 1 for 2x (low B, F), 2 for 3x (0-9), 4 for 4x and 6x (1-F), 8 for 5x and 7x (0-A), 16 for the
- * other rows, which every low nibble forbids. */
+ * Class bits, with the low nibbles that are in the alphabet: 1 for 2x (B, F), 2 for 3x (0-9), 4 for 4x and 6x
+ * (1-F), 8 for 5x and 7x (0-A). 16 is for the other rows; every low nibble forbids it. */
 #define CLASS_OF_HIGH 16, 16, 1, 2, 4, 8, 4, 8, 16, 16, 16, 16, 16, 16, 16, 16
 #define FORBIDDEN_BY_LOW 21, 17, 17, 17, 17, 17, 17, 17, 17, 17, 19, 26, 27, 27, 27, 26
 /* The number to add to a character to get its value, by high nibble. '/' uses row 1x, which no character of
@@ -171,7 +171,7 @@ int slp_base64_level(void) {
   return LEVEL_TABLE;
 }
 
-/* Decodes groups as groups_by_table() does, by the fastest code of that level. Returns the number of
+/* Decodes groups like groups_by_table(), by the fastest code that `level` allows. Returns the number of
  * characters decoded. */
 static size_t groups(int level, char *out, const char *in, size_t n) {
   size_t used = 0;

@@ -21,8 +21,8 @@ size_t slp_base64_decode_groups(char *out, const char *in, size_t n);
 /* Decodes a last group of four characters that ends in = or ==. Returns the number of bytes written, 1 or 2;
  * 0: `in` is no such group. The unused bits of the last character before padding are not checked. */
 size_t slp_base64_decode_padded(char *out, const char *in);
-/* Undoes decoding in place, for text that turned out not to be base64. Encodes the groups to - 1 down to
- * `from`: the 3 bytes at text + 3 * i become 4 characters at text + 4 * i. */
+/* Undoes decoding in place, for text that turned out not to be base64. Encodes the groups with index `to` - 1
+ * down to `from`: the 3 bytes at text + 3 * i become 4 characters at text + 4 * i. */
 void slp_base64_encode_back(char *text, size_t from, size_t to);
 /* Appends the encoding of `in`. Returns 0, or the buffer's error. */
 int slp_base64_encode(slp_buf *b, slp_str in);

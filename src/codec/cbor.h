@@ -58,9 +58,9 @@ typedef struct slp_cbor {
 
 /* Begins to read body[0, n). The body must live as long as its strings are used, and is changed. */
 void slp_cbor_begin(slp_cbor *c, char *body, size_t n);
-/* Returns a slp_cbor_token, SLP_EBADDATA (reserved lengths 28-30, a stray break, a key that is not text,
- * bytes after the value, a length past the end, bad UTF-8) or SLP_ELIMIT (nested too deeply, too many
- * tags). */
+/* Returns a slp_cbor_token, or an error. SLP_EBADDATA: reserved lengths 28-30, a stray break, a key that is
+ * not text, bytes after the value, a length past the end, or bad UTF-8. SLP_ELIMIT: nested too deeply, or too
+ * many tags. */
 int slp_cbor_next(slp_cbor *c);
 int slp_cbor_skip(slp_cbor *c); /* skips the next value, whatever it is */
 /* Reads the next value, which must be text or null. Null gives {NULL, 0}. */
@@ -75,8 +75,8 @@ int slp_cbor_time_ms(slp_cbor *c, int64_t *ret);
 int slp_cbor_token_ms(slp_cbor *c, int token, int64_t *ret);
 
 /* For a caller that parses a whole item itself instead of reading its tokens. slp_cbor_more() returns 1 if an
- * item may begin at c->at. slp_cbor_passed() moves the reader behind the item that the caller has parsed, to
- * `end`. */
+ * item may begin at c->at. slp_cbor_passed() moves the reader to `end`, the end of the item that the caller
+ * has parsed. */
 static inline int slp_cbor_more(const slp_cbor *c) {
   return c->depth && !c->long_on && !c->tagged && c->level[c->depth - 1].left > 0;
 }

@@ -45,8 +45,8 @@ static int has_memory(void) {
   return p != NULL;
 }
 
-/* libcrypto 3.0 often gives no reason when it lacked memory to read a key. So a key counts as bad only if
- * reading fails twice and memory can be allocated afterwards. */
+/* If libcrypto 3.0 fails to read a key for lack of memory, its error often does not show this reason. So a
+ * key counts as bad only if reading fails twice and memory can be allocated afterwards. */
 int slp_es256_new(slp_str pem, slp_es256 **ret) {
   EVP_PKEY *key = NULL;
   *ret = NULL;

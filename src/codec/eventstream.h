@@ -10,9 +10,9 @@
 #include "base/base.h"
 
 #define SLP_EVENT_HEADERS_MAX 64u /* the most headers of one message; the service sends three */
-/* the most bytes of a message's headers, as the format says */
+/* the most bytes of a message's headers, a limit of the format */
 #define SLP_EVENT_HEADER_BYTES_MAX (128u * 1024)
-/* the most bytes of a message's payload, as the format says */
+/* the most bytes of a message's payload, a limit of the format */
 #define SLP_EVENT_PAYLOAD_MAX (24u * 1024 * 1024)
 #define SLP_EVENT_FRAME_BYTES 16u /* bytes of a message without headers and payload */
 
@@ -45,7 +45,7 @@ typedef struct slp_event_reader { /* all zero: nothing was read yet */
   size_t at;                      /* offset of the message that is being read */
   size_t summed;                  /* bytes of the message that crc includes */
   uint32_t crc;
-  uint32_t total;     /* length of the message; 0: its prelude is not complete */
+  uint32_t total;     /* length of the message; 0: its first 12 bytes have not all come */
   uint32_t headers_n; /* bytes of the message's headers */
   int failed;         /* the first error; every later call returns it, too */
   const char *why;    /* static text that explains the error */

@@ -1,5 +1,5 @@
-/* fields.h - reads named members of a small JSON object whose values are texts and numbers, such as an answer
- * that holds keys, or a cached token. */
+/* fields.h - reads named members of a small JSON object, such as an answer with keys, or a cached token. The
+ * members' values are texts and numbers. */
 #ifndef SLP_CODEC_FIELDS_H
 #define SLP_CODEC_FIELDS_H
 

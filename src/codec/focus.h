@@ -1,8 +1,7 @@
 /* focus.h - computes the word of a sequence number: the value of nineteen of its digits, as a 64-bit integer.
  * The focus determines which nineteen digits these are; core/merge.c chooses the focus. The merge orders
  * shards by words, because comparing texts would be slower. Each row of a page's table contains a word. The
- * word is computed when the record is read, because the text of the number is in the CPU's cache then, but no
- * longer when the merge needs the word. */
+ * word is computed when the record is read, because the text of the number is in the CPU's cache then. */
 #ifndef SLP_CODEC_FOCUS_H
 #define SLP_CODEC_FOCUS_H
 

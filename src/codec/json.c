@@ -163,7 +163,7 @@ static int string(slp_json *j) {
   size_t end = j->pause_at < j->n ? j->pause_at : j->n;
   size_t stop = j->at < end ? slp_json_plain_end(j->p, j->at, end) : j->at;
   j->escaped = 0;
-  if (stop < end && j->p[stop] == '"') { /* a plain string, as nearly every one is */
+  if (stop < end && j->p[stop] == '"') { /* a plain string; nearly all strings are plain */
     j->text = (slp_str){j->p + j->at, stop - j->at};
     j->at = stop + 1;
     return 0;

@@ -66,7 +66,7 @@ int slp_json_i64(slp_json *j, int64_t *ret);
 /* For a caller that parses an element of an array itself instead of reading its tokens. Returns 1 if the next
  * element is an object, and moves j->at to the object's {, behind a comma before it. */
 int slp_json_object_next(slp_json *j);
-/* moves the reader behind the object, which the caller has parsed, to `end` */
+/* moves the reader to `end`, the end of an object that the caller has parsed */
 void slp_json_passed(slp_json *j, size_t end);
 
 /* Converts the text of a number from seconds to milliseconds, for any fraction or exponent. Returns 0;
@@ -76,6 +76,6 @@ int slp_decimal_seconds_ms(slp_str number, int64_t *ret);
  * out of range; SLP_EBADDATA: no number. */
 int slp_decimal_scaled(slp_str number, int shift, int64_t *ret);
 
-int slp_utf8_valid(slp_str s); /* returns 1 or 0; fast for ASCII */
+int slp_utf8_valid(slp_str s); /* returns 1 if s is valid UTF-8; fast for ASCII */
 
 #endif

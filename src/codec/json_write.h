@@ -39,8 +39,8 @@ void slp_jw_bool(slp_jw *w, const char *name, int on);
 void slp_jw_null(slp_jw *w, const char *name);
 /* Writes `json`, which is one value, or members such as "a":1,"b":2. */
 void slp_jw_raw(slp_jw *w, const char *name, slp_str json);
-/* Writes the comma and the name that stand before a value. The caller then appends the value itself to the
- * returned buffer. */
+/* Writes what comes before a value: a comma if needed, and the name. The caller then appends the value itself
+ * to the returned buffer. */
 slp_buf *slp_jw_value(slp_jw *w, const char *name);
 
 /* Appends one string, quoted and escaped. Returns 0 or an error; after an error the buffer's content is as it

@@ -50,7 +50,7 @@ struct slp_kpl {
 
   /* How far the page is expanded: */
   size_t next;      /* index in page->recs of the record to look at next */
-  uint32_t magic_n; /* records not yet looked at that begin like aggregates */
+  uint32_t magic_n; /* number of records from `next` on that begin like aggregates */
   slp_rec *rows;    /* the new table; owned, until the page takes it over */
   size_t rows_n, rows_cap;
   uint32_t aggregates_n, empty_n, raw_n;

@@ -1,8 +1,8 @@
 /* kpl_pack.h - writes aggregates of the Kinesis Producer Library into a slp_buf. kpl.h and kpl_message.h
  * describe the format of an aggregate.
  *
- * The caller writes the entries of the table of keys first, then those of the table of explicit hash keys,
- * then the records, as protobuf's own writers do. Errors stay in the buffer. */
+ * The order of calls is that of protobuf's own writers: first the table of keys, then the table of explicit
+ * hash keys, then the records. Errors stay in the buffer. */
 #ifndef SLP_CODEC_KPL_PACK_H
 #define SLP_CODEC_KPL_PACK_H
 

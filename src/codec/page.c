@@ -1,10 +1,11 @@
 /* page.c - reads a GetRecords answer (JSON or CBOR) into a table of records, in slices of bounded work.
  * page_changes.c reads the answers of DynamoDB Streams.
  *
- * The two pull readers give tokens. A state machine turns tokens into rows. Its state is a place (the
- * container that is being read) and a field (the member whose value comes next). It never recurses, and skips
- * unknown values by counting their depth. A long string pauses inside the pull reader. The base64 of a long
- * Data is decoded in pieces here; if it turns out not to be base64, it is encoded again, also in pieces. */
+ * Two pull readers (json.h, cbor.h) return one token at each call. A state machine turns tokens into rows.
+ * Its state is a place (the container that is being read) and a field (the member whose value comes next). It
+ * never recurses, and skips unknown values by counting their depth. A long string pauses inside the pull
+ * reader. The base64 of a long Data is decoded in pieces here; if it turns out not to be base64, it is
+ * encoded again, also in pieces. */
 #include "codec/page.h"
 
 #include "base/buf.h"
@@ -22,7 +23,7 @@
  * longer record is read by the pull reader, in slices. */
 #define BEYOND_PAUSE 131072u
 /* For an answer of which only a part has arrived. TOKEN_BYTES: the pull readers pause this many bytes before
- * the end of the part, so that each token that they begin is complete (the longest token is a number).
+ * the end of the part, so that each token that they begin is complete. The longest token is a number.
  * AGAIN_BYTES: if a record was incomplete, the quick reader tries again when this many more bytes have
  * arrived. */
 #define TOKEN_BYTES 2048u
@@ -59,7 +60,7 @@ typedef enum place {
 } place;
 
 typedef enum field {
-  NO_FIELD, /* no value is due: a key or the end of a container comes next */
+  NO_FIELD, /* no value is expected: a key or the end of a container comes next */
   UNKNOWN,
   RECORDS,
   NEXT_ITERATOR,
@@ -563,12 +564,12 @@ static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
   return 1;
 }
 
-/* Reads bytes at the places where the next GROUP records probably begin, so that the processor fetches all
- * these places from memory at the same time. When the last byte of a large page has arrived, the beginning of
- * the page is no longer in the CPU's cache. The place of a record is known only when the record before it was
- * read, so the processor would wait for one record after the other. Records of a page often have the same
- * size, so their places can be guessed. Small records, and base64, are read byte by byte; there the processor
- * fetches ahead by itself. */
+/* Reads bytes at the probable places of the next GROUP records, so that the processor fetches all of them
+ * from memory at the same time. When the last byte of a large page has arrived, the beginning of the page is
+ * no longer in the CPU's cache. The place of a record is known only when the previous record was read, so the
+ * processor would wait for each record in turn. Records of a page often have the same size, so their places
+ * can be guessed. Small records, and base64, are read byte by byte; there the processor fetches ahead by
+ * itself. */
 #define GROUP 8
 #define SPARSE 512u /* the smallest size of a record for which bring_near() is worth it */
 #define HEAD_BYTES 256u

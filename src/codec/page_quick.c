@@ -57,8 +57,8 @@ static inline const uint8_t *string(const uint8_t *p, const uint8_t *end, unsign
   return n <= (size_t)(end - p) ? p : NULL;
 }
 
-/* Returns 1 if all bytes are ASCII. Bytes are checked eight at a time; the last eight of a longer text
- * overlap those before. */
+/* Returns 1 if all bytes are ASCII. Bytes are checked eight at a time; in a text longer than eight bytes, the
+ * last eight may overlap the eight before them. */
 static inline int all_ascii(const uint8_t *p, size_t n) {
   const uint64_t high = 0x8080808080808080u;
   uint64_t seen = 0;

@@ -68,14 +68,15 @@ static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
   return at;
 }
 
-/* Reads a time in seconds: ten digits, maybe with a dot and one to three digits; or one digit, a dot, up to
- * twelve digits and E9. */
 /* the most digits read before the dot: one more than is valid, so that a number with too many digits is
  * noticed */
 #define WHOLE_MOST 11
 #define TIME_MOST 17
-/* The characters that arrived() may look at. A record is followed by "]}" at least. */
+/* How many characters arrived() may look at. So many must lie before q->end, or the record is left to the
+ * pull reader. */
 #define TIME_ROOM (TIME_MOST + 2)
+/* Reads a time in seconds: ten digits, maybe with a dot and one to three digits; or one digit, a dot, up to
+ * twelve digits and E9. */
 static inline char *arrived(char *p, const quick *q) {
   int64_t v = *p - '0';
   size_t whole = 1, part = 0;
