@@ -28,8 +28,8 @@
 #define ERR_MAX 900   /* bytes of a line of standard error; a longer line is handed out in pieces */
 #define FDS_MAX 65536 /* descriptors marked close-on-exec one by one, if there is no close_range() */
 #define PIECE 65536   /* bytes of standard output read at once */
-/* The most lines of a child that are handed out in one turn of the loop, so that a child that writes without
- * end does not block the loop. */
+/* The most lines of a child that are handed out in one turn of the loop. A child that writes without end
+ * would otherwise block the loop. */
 #define LINES_A_TURN 1000
 #define ERR_PIECE 4096 /* bytes of standard error read at once */
 #define GUARDED_MAX 65536

@@ -108,8 +108,8 @@ static void close_fd(int *fd) {
   *fd = -1;
 }
 
-/* Starts this program once more. Returns 0 or -errno. The child gets a process group of its own, so that a
- * Ctrl-C at the terminal does not end the child before the parent ends it. */
+/* Starts this program once more. Returns 0 or -errno. The child gets a process group of its own, so that
+ * Ctrl-C at the terminal does not end it before the parent does. */
 static int spawn_self(int in_fd, int out_fd, const char *const *argv, pid_t *ret_pid) {
   char *args[64]; /* posix_spawn takes pointers to char, but never writes through them */
   size_t n = 0;

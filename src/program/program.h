@@ -1,6 +1,6 @@
 /* program.h - what a command needs from the system beyond process.h: clocks, its own CPU time and memory, a
- * write that waits for a reader only for a limited time, and a child process that runs this program for
- * measurements. For cli/, tests and benches; libraries use host.h. */
+ * write with a limited wait for the reader, and a child that runs this program for measurements. For cli/,
+ * tests and benches; libraries use host.h. */
 #ifndef SLP_PROGRAM_PROGRAM_H
 #define SLP_PROGRAM_PROGRAM_H
 
