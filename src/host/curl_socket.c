@@ -118,7 +118,7 @@ static void on_ready(slp_event *ev) {
   slp_uv_host *u = s->lane->u;
   /* libuv stops a handle after an error, and curl does not ask again for the events that it asked for before.
    * So the handle is started again here. The memory of s outlives this function: only libuv's close callback
-   * frees it, and that never runs inside a turn. */
+   * frees s, and libuv never calls it inside a turn. */
   s->lane->act(s->lane, s->fd, events);
   if (!u->closing && !s->gone && s->wanted) arm(s);
 }

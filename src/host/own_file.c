@@ -57,8 +57,8 @@ static int follow_links(char path[PATH_MAX]) {
   return -ELOOP;
 }
 
-/* Looks up a name in the folder. Returns 1: it is a file; 0: it does not exist; -EISDIR; SLP_EINVAL: it is
- * something else; or -errno. */
+/* Looks up a name in the folder. Returns 1: a regular file has the name; 0: nothing has it; -EISDIR: a folder
+ * has it; SLP_EINVAL: something else has it; or -errno. */
 static int look(int folder, const char *name, struct stat *st) {
   if (fstatat(folder, name, st, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -errno;
   return S_ISREG(st->st_mode) ? 1 : S_ISDIR(st->st_mode) ? -EISDIR : SLP_EINVAL;

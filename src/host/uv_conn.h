@@ -74,8 +74,8 @@ typedef struct slp_conn {
   slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  /* Limits the connection's age and the wait for a request; later the lingering, or the wait before a
-   * reset. */
+  /* Limits the connection's age and the wait for a request. In SLP_CONN_LINGERING it limits the lingering. In
+   * SLP_CONN_RESETTING it runs when the kernel must be asked again. */
   slp_timer timer;
   uint64_t born_us;   /* when the connection was accepted */
   uint32_t tries;     /* how often the kernel was asked, before a reset, whether it has sent everything */

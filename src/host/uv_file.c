@@ -32,12 +32,13 @@ struct job {
   slp_uv_host *u;
   slp_file *file; /* NULL: the read was cancelled; the job then ends by itself */
   slp_list link;
-  slp_buf text;   /* becomes part of file->into at the end: a cancelled reader's buffer is never touched */
-  uv_pipe_t pipe; /* takes over the descriptor of a pipe */
+  /* appended to file->into only at the end, so that a cancelled read never touches file->into */
+  slp_buf text;
+  uv_pipe_t pipe;     /* takes over the descriptor of a pipe */
   slp_timer deadline; /* limits the time of a job that reads a pipe */
   int fd;             /* descriptor of the open file */
   int error;
-  /* the pipe that this job reads, or whose bytes it awaits from the job that reads it; NULL: the file is no
+  /* the pipe that this job reads, or that another job reads while this job waits; NULL: the file is no
    * pipe */
   read_pipe *reads;
   slp_list wait;

@@ -723,7 +723,8 @@ static void on_connection(uv_stream_t *stream, int status) {
   if (status < 0 || li->state != SLP_LISTENER_LISTENS) return;
   slp_conn *c = SLP_NEW(mem, slp_conn);
   if (!c) {
-    li->accept_pending = 1; /* libuv keeps the connection; it is accepted when another one is freed */
+    /* libuv keeps the connection, and it is accepted when another connection is freed */
+    li->accept_pending = 1;
     return;
   }
   uv_tcp_init(li->u->loop, &c->tcp);

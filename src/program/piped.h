@@ -27,7 +27,7 @@ void slp_herd_close(slp_herd *herd);
 typedef struct slp_piped slp_piped; /* one child process */
 typedef struct slp_piped_user {
   /* on_out gets a line without its newline, and may change it in place. Standard output is read only while
-   * slp_piped_listen is on. on_err gets a line of standard error; a long one comes in pieces. */
+   * slp_piped_listen is on. on_err gets a line of standard error; a long line comes in pieces. */
   void (*on_out)(void *arg, char *line, size_t n);
   void (*on_err)(void *arg, const char *line, size_t n);
   void (*on_long)(void *arg);    /* a line of standard output was longer than out_max, and was left out */

@@ -42,7 +42,7 @@ int slp_out_write(slp_out *o, slp_buf *b);
  * waiting. Returns how many bytes were written; 0: there is no room, and on_event will be called when there
  * is room; UV_E*: writing has failed, as for slp_out_write. */
 int64_t slp_out_some(slp_out *o, const char *p, size_t n);
-void slp_out_wake(slp_out *o); /* on_event is called on a later turn of the loop */
+void slp_out_wake(slp_out *o); /* makes the loop call on_event on a later turn */
 /* returns how many bytes given to slp_out_write are not written yet */
 size_t slp_out_waiting_bytes(const slp_out *o);
 int slp_out_error(const slp_out *o); /* returns 0, or UV_E* if writing has failed */

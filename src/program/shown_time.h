@@ -11,10 +11,10 @@
  * milliseconds out if with_ms is 0. Writes "-" if at_ms is negative, because then the time is not known. */
 void slp_shown_time(int64_t at_ms, int utc, int with_ms, char out[SLP_SHOWN_TIME]);
 
-/* A form is a text with conversions of strftime(3), such as "%H:%M", that describes how to write a point in
- * time. Its modifiers E and O are not known, its words are those of the C locale, and %3N are the
- * milliseconds. Checks a form. Returns SLP_EINVAL and the offset of the first conversion that is not known;
- * otherwise 0. */
+/* Checks a form: a text with conversions of strftime(3), such as "%H:%M", that describes how to write a point
+ * in time. strftime's modifiers E and O are not accepted, names of days and months are those of the C locale,
+ * and %3N stands for the milliseconds. Returns SLP_EINVAL and the offset of the first conversion that is not
+ * known; otherwise 0. */
 int slp_time_form_check(slp_str form, size_t *ret_at);
 /* Appends a point in time in a form that slp_time_form_check() accepts; "-" if at_ms is negative. Returns 0
  * or the error of b. */
