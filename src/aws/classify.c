@@ -10,13 +10,13 @@
 #include <sloop.h>
 #include <stdio.h>
 
-/* A longer body does not come from the service, but for example from a proxy. Only its first bytes are
- * quoted. */
+/* No error of the service has a longer body; it may come from a proxy. Of such a body only the first bytes
+ * are quoted. */
 #define ERROR_BODY_MAX 65536u
 #define EXCERPT_MAX 120u
 #define TEXT_MAX 256u
-/* TEXT_MAX may cut a secret in two. So many more bytes are searched that the part before the cut is still
- * recognised. A byte of a secret takes up to six bytes, as in "\u002f". */
+/* TEXT_MAX may cut a secret in two. SECRET_CUT_MAX more bytes are searched, so that the part before the cut
+ * is recognised. A byte of a secret takes up to six bytes, as in "\u002f". */
 #define SECRET_CUT_MAX (6u * SLP_SECRET_RUN)
 
 typedef struct row {

@@ -113,8 +113,8 @@ typedef struct slp_profiles {
   slp_list waiting;
   /* The members from here to `why` are valid after a load. */
   slp_profile profile;
-  /* The chain of profiles: the source_profile of `profile`, the source_profile of that one, and so on, until
-   * a profile repeats. */
+  /* The chain of profiles that begins with the source_profile of `profile`. Each element is the
+   * source_profile of the element before it. The chain ends when a profile repeats. */
   slp_profile sources[SLP_PROFILE_SOURCES_MAX];
   size_t sources_n;
   char name[128];

@@ -112,8 +112,7 @@ void slp_date_http(int64_t ms, char out[30]) {
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-/* Takes exactly `width` digits off the front of s. Returns 1, or 0 if s does not begin with so many
- * digits. */
+/* Takes exactly `width` digits off the front of s. Returns 1, or 0 if s begins with fewer digits. */
 static int take_digits(slp_str *s, size_t width, unsigned *ret) {
   unsigned v = 0;
   if (s->n < width) return 0;

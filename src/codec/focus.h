@@ -18,8 +18,8 @@ typedef struct slp_focus {
   char shared[112]; /* the digits in front of the nineteen */
 } slp_focus;
 
-/* The words of numbers that do not begin with `shared`: of a number below all numbers that begin with
- * `shared`, and of a number above all of them. */
+/* The words of numbers that do not begin with `shared`. Each of them is below, or above, all numbers that
+ * begin with `shared`. */
 #define SLP_FOCUS_BELOW 0
 #define SLP_FOCUS_ABOVE UINT64_MAX
 

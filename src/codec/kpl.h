@@ -18,8 +18,8 @@
 
 /* Magic bytes, MD5 and at least one byte between them. */
 #define SLP_KPL_BYTES_MIN 21
-/* The most records of one aggregate, and the most entries of each of its tables. 1 MiB can't hold so many,
- * even of the shortest records. */
+/* The most records of one aggregate, and the most entries of each of its tables. An aggregate of 1 MiB has
+ * fewer records, even if all of them are as short as possible. */
 #define SLP_KPL_RECORDS_MAX 250000
 /* The most rows of an expanded page; the table then takes 20 MB. A page with more ends before the aggregate
  * that does not fit, and has no next iterator: reading continues from the page's last record. Two aggregates

@@ -72,8 +72,8 @@ static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
  * noticed */
 #define WHOLE_MOST 11
 #define TIME_MOST 17
-/* How many characters arrived() may look at. So many must lie before q->end, or the record is left to the
- * pull reader. */
+/* The most characters at which arrived() looks. If fewer lie before q->end, the record is left to the pull
+ * reader. */
 #define TIME_ROOM (TIME_MOST + 2)
 /* Reads a time in seconds: ten digits, maybe with a dot and one to three digits; or one digit, a dot, up to
  * twelve digits and E9. */

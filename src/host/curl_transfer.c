@@ -178,8 +178,8 @@ static void tell_head(slp_transfer *t) {
   t->call->length = t->encoded ? UINT64_MAX : t->length;
 }
 
-/* Called by curl's write callback. The deadline does not run during a pause, because the server is not to
- * blame for it. */
+/* Called by curl's write callback. The deadline does not run during a pause, because the server does not
+ * cause the pause. */
 static void pause_transfer(slp_transfer *t) {
   slp_host *h = &t->lane->u->host;
   uint64_t now = h->ops->mono_us(h);

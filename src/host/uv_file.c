@@ -176,7 +176,7 @@ static void end_pipe(job *j, int error) {
   if (error) forget(j->u, p);
 }
 
-/* Ends a job that reads a pipe, and the jobs that wait for it. */
+/* Ends a job that reads a pipe, and the jobs that wait for the pipe's bytes. */
 static void leave_pipe(job *j, int error) {
   if (j->ending) return;
   j->ending = 1;

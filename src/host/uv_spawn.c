@@ -27,8 +27,8 @@ typedef struct job {
   slp_child *child; /* NULL: the child was answered or cancelled */
   slp_list link;
   slp_timer deadline, slow; /* deadline: ends the child; slow: calls on_slow */
-  /* The child's standard output. It has room for all of it from the start, because growing would leave copies
-   * of secrets behind. */
+  /* The child's standard output. The buffer has its full size from the start, because growing would leave
+   * copies of secrets behind. */
   slp_buf text;
   /* Standard error: line: the line that has begun; said: the last complete line. */
   char line[160], said[160];
