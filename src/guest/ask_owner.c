@@ -25,8 +25,8 @@
 /* how often UNCLAIM is tried, in layouts where a claim runs out by itself */
 #define TAKE_BACK_TRIES 3
 
-/* Handles the answer to UNCLAIM, which removes this worker's claim. The owner may have handed the lease over
- * to this worker just before. This worker no longer wants it, so it releases it. */
+/* Handles the answer to UNCLAIM, which removes this worker's claim. The owner may have handed the lease
+ * over to this worker just before. This worker no longer wants the lease, so the lease is released. */
 static void taken_back(slp_write *op) {
   slp_lease *l = op->owner;
   const slp_lease_row *row = &op->row.u.lease;
@@ -49,8 +49,8 @@ uint64_t slp_choice_us(const slp_lease *l) { return slp_guest_lease_of(l)->choic
 
 int slp_choice_restores(const slp_lease *l) { return slp_guest_lease_of(l)->choice.restores; }
 
-/* Called when a lease that this worker chose from a list of all rows has no row, so that it was removed
- * since. There is no owner to ask, so the choice is dropped. Returns 1: the lease is no longer wanted. */
+/* Called when a lease that this worker chose from a list of all rows has no row any more. There is no
+ * owner to ask, so the choice is dropped. Returns 1: the lease is no longer wanted. */
 int slp_choice_removed(slp_lease *l) {
   if (!slp_guest_lease_of(l)->choice.counter) return 0;
   SLP_PROBE("lease: removed after it was chosen");

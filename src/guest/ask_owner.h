@@ -6,17 +6,16 @@
 #include "lease/lease_types.h"
 #include "lease/schema.h"
 
-/* ends the choice of the lease (slp_lease_choose): this worker no longer wants to take it */
+/* Clears slp_lease_choice and the lease's state: this worker no longer wants to take the lease. */
 void slp_choice_forget(slp_lease *l);
 /* The next three functions are the members chosen_us, restores and removed of slp_strategy. */
 uint64_t slp_choice_us(const slp_lease *l);
 int slp_choice_restores(const slp_lease *l);
 int slp_choice_removed(slp_lease *l);
 
-/* Ends the choice of the lease, and sends UNCLAIM, the write that removes this worker's claim from the
- * row. */
+/* Calls slp_choice_forget, and sends UNCLAIM, the write that removes this worker's claim from the row. */
 void slp_ask_take_back(slp_lease *l);
-/* reads the row again in half a second, to see whether the owner has given the lease up */
+/* schedules a read of the lease's row in half a second, to see whether the owner has given the lease up */
 void slp_ask_look_soon(slp_lease *l);
 /* The next three functions are the members must_give_up, claimed and leaves of slp_strategy. An owner obeys
  * every claim of another worker, whether that worker or a leader wrote it. A worker that leaves removes all
@@ -24,8 +23,8 @@ void slp_ask_look_soon(slp_lease *l);
 int slp_ask_must_give_up(const slp_lease *l);
 void slp_ask_claimed(slp_lease *l);
 void slp_ask_leaves(slp_fleet *f);
-/* Returns 1 if the lease's owner is dead: it has been silent for long enough, and `row` is the same as in the
- * last round. */
+/* Returns 1 if the lease's owner is dead: it has shown no sign of life for long enough (slp_counter_dead),
+ * and the counter in `row` is still the one that was last seen. */
 int slp_ask_owner_is_dead(slp_lease *l, const slp_lease_row *row);
 /* Returns 1 if the row has a claim, and the claim is this worker's. */
 int slp_ask_is_mine(const slp_lease *l, const slp_lease_row *row);

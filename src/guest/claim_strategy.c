@@ -77,8 +77,8 @@ static void wait(slp_lease *l, const slp_lease_row *row) {
 }
 
 /* Returns 1 if a worker of the other system has put an older row over the row that this worker wrote. A
- * checkpoint of the Go program has no condition, so a late one does that. It shows by the time in the row,
- * which is then earlier than the time that this worker wrote; no take makes it earlier. */
+ * late checkpoint of a Go program does that, because it is written without a condition. Its sign is that
+ * the time in the row is earlier than the time that this worker wrote; no take sets an earlier time. */
 int slp_claim_is_put_back(const slp_lease *l, const slp_lease_row *row) {
   return row->owner.n && !slp_str_eq(row->owner, me(l->f)) && row->epoch < l->own.row_epoch;
 }

@@ -1,6 +1,6 @@
-/* common_name.c - the one worker name that all fleets of this process use in a table. The name is counted: it
- * is freed when its last user has called slp_common_name_drop. A fleet takes the name when it joins, and
- * leaves it when it ends. */
+/* common_name.c - the one worker name that all fleets of this process use in a table. The name is counted:
+ * it is freed when its last user has called slp_common_name_drop. A fleet (an slp_fleet, this process's
+ * worker for one stream) is in the list of the name's fleets from when it joins until it ends. */
 #include "guest/common_name.h"
 
 #include "base/buf.h"

@@ -1,6 +1,7 @@
-/* common_name.h - one worker name for all fleets of one process. For tables that have the rows of all streams
- * of an application, where fair shares are counted over all streams. So the process must look like one worker
- * to the others, however many streams it reads. (common_name.c) */
+/* common_name.h - one worker name for all fleets of one process. A fleet here is an slp_fleet: this
+ * process's worker for one stream. In tables with the rows of all streams of an application, fair shares
+ * are counted over all streams. So the process must look like one worker, however many streams it reads.
+ * (common_name.c) */
 #ifndef SLP_GUEST_COMMON_NAME_H
 #define SLP_GUEST_COMMON_NAME_H
 
@@ -16,10 +17,10 @@ typedef struct slp_common_name slp_common_name;
 slp_common_name *slp_common_name_of(slp_list *all, slp_mem *mem, slp_str table, slp_str worker);
 void slp_common_name_drop(slp_common_name *c); /* c may be NULL */
 
-/* Gives f its incarnation: that of the other fleets with this name, or a new one if f is the first of
- * them. */
+/* Adds f to the fleets that use its name. Sets f's incarnation: that of the other fleets with this name,
+ * or a new one if f is the first. */
 void slp_common_name_take(slp_fleet *f);
-/* f no longer uses the name; does nothing if f has left it already */
+/* Removes f from the fleets that use its name. Does nothing if f is not among them. */
 void slp_common_name_leave(slp_fleet *f);
 /* Returns how many leases the other fleets with this name own or are about to take. */
 uint32_t slp_common_name_held_elsewhere(slp_fleet *f);

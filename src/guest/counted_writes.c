@@ -17,7 +17,7 @@
 
 /* Decides what became of a write, from the row that is in the table now. An owner has only one write of a
  * lease under way, and each write leaves one certain number. So if the row has this worker's name and that
- * number, a copy of this write has made it. Numbers never come back, so a write that was refused can't
+ * number, this write has reached the table. Numbers never come back, so a write that was refused can't
  * succeed later. */
 static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
   int mine = slp_str_eq(l->owner, i->me), next = l->epoch == slp_epoch_after(i);

@@ -92,7 +92,7 @@ void slp_counter_gone(slp_lease *l) {
     l->own.row_epoch = slp_max_u64(l->own.row_epoch, slp_epoch_after(&op->i));
   if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
   if (!slp_proof_is(l->f, SLP_PROOF_GOOD))
-    /* the proof of this lease may have been the only one that was too old, so the worker may be resumed */
+    /* this lease's last renewal may have been the only one that was too old, so the worker may be resumed */
     slp_deadline_check(l->f);
 }
 

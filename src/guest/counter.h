@@ -19,8 +19,8 @@ void slp_counter_wrote(slp_lease *l, const slp_write *op);
 void slp_counter_tell_rate(slp_lease *l, slp_operation *i);
 void slp_counter_begun(slp_lease *l);
 void slp_counter_gone(slp_lease *l);
-/* Keeps a parked lease without reading its shard, because rows of these layouts can't say that a lease is
- * parked. */
+/* Parks a lease: this worker keeps the lease and does not read its shard, so that no worker reads it.
+ * Other layouts release a parked lease and mark its row, but rows of these layouts have no such mark. */
 void slp_counter_park(slp_lease *l);
 /* The member `urgent` of slp_strategy: operations on which the worker's life depends. A lease has one write
  * under way at a time, so each of these writes delays the lease's next renewal. */

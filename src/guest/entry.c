@@ -29,7 +29,7 @@
 /* The rows of a program that does not share leases are watched for this time. Such a program takes free
  * leases once a second, and gives them up again. */
 #define IDLE_US 5000000
-/* if this many listings in a row fail, the worker joins without a listing */
+/* if this many successive listings fail, the worker joins without a listing */
 #define UNLISTED_MAX 3
 /* if this many listings lack the shard of a row, the row belongs to another stream; one listing may be some
  * seconds late */

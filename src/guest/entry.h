@@ -27,7 +27,7 @@ typedef struct slp_entry {
   slp_read read;
   slp_timer timer;
   slp_entry_listing listing;
-  uint32_t unlisted_n; /* how many listings have failed in a row */
+  uint32_t unlisted_n; /* how many successive listings have failed */
   uint32_t doubts;     /* how many listings lacked a shard that has a row */
   uint64_t since_us;   /* when the first read of all rows was answered; 0: not answered yet */
   uint8_t owned; /* 1: when the table was last read, a program that does not share leases owned a lease */

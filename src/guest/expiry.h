@@ -1,6 +1,6 @@
-/* expiry.h - leases that run out by the wall clock. The owner writes into the row until when it has the
- * lease. Another worker may take the lease when that time is past on the other worker's wall clock. The
- * time, in nanoseconds since 1970, is the lease's epoch. Pure. (expiry.c)
+/* expiry.h - leases that run out by the wall clock. The owner writes into the row the time at which its lease
+ * runs out. Another worker may take the lease when that worker's own wall clock shows a later time. The time,
+ * in nanoseconds since 1970, is also the lease's epoch. Pure. (expiry.c)
  *
  * A reader compares its wall clock with the owner's, as the other system's programs do. That the time is
  * past does not prove by itself that the owner is dead. The row must also have been unchanged for one
@@ -11,10 +11,11 @@
 
 #include "lease/schema.h"
 
-/* Returns the time that the operation i writes into the row. If the write proves that its owner lives, it is
- * now plus lease_ms; otherwise the time stays as it is. The digits below the millisecond are `serial`, so
- * that no two writes of one worker leave the same time. The new time is always later than the old one, unless
- * the old one is more than an hour ahead of now plus lease_ms. */
+/* Returns the time that the operation i writes into the row. If i does not prove that its owner lives,
+ * that is the old time, i->epoch. Otherwise it is now plus lease_ms, with `serial` as the digits below the
+ * millisecond, so that no two writes of one worker leave the same time. If the old time is the same or
+ * later, the result is the old time plus 1 ns. But an old time that is more than an hour later is wrong,
+ * and is replaced. */
 uint64_t slp_expiry_after(const slp_operation *i, int64_t wall_ms, uint32_t lease_ms, uint64_t serial);
 /* Returns when a lease with this epoch has run out: its time plus a fifth of a lease time, because clocks
  * differ. The result is on the reader's monotonic clock, which shows now_us at present. If the lease has run
@@ -25,8 +26,8 @@ uint64_t slp_expiry_past_us(uint64_t epoch, int64_t wall_ms, uint64_t now_us, ui
  *   - A worker of sloop (known by the form of its name) reads the row twice a second, and so takes the lease
  *     as soon as its owner has given it up. Its claim ends when the lease has run out (slp_expiry_past_us):
  *     if it has not taken the lease by then, it is dead.
- *   - A Go program reads the row only every 30 to 90 s. Its claim ends 120 s after the lease's time, as Go
- *     programs do among themselves. */
+ *   - A Go program reads the row only every 30 to 90 s. Its claim ends 120 s after the lease's time, which
+ *     is how long Go programs respect a claim of each other. */
 uint64_t slp_expiry_reserved_us(const slp_lease_row *row, slp_str me, int64_t wall_ms, uint64_t now_us,
                                 uint32_t lease_ms);
 

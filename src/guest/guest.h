@@ -5,7 +5,7 @@
  *   take        the write by which a worker makes itself the owner of a lease
  *   renewal     a write by which an owner keeps its lease: it changes the counter or time in the row
  *   round       one read of the whole table, and what follows from it
- *   lease time  lease_ms
+ *   lease time  the option lease_ms: how long a lease is kept without a renewal
  *   worker of sloop    known by the form of its name, "id.incarnation"; others are of the other system
  *   stranger    a worker or program of the other system
  * slp_strategy and slp_guest_strategy are tables of functions (strategies.h); many functions of this room are
@@ -102,7 +102,7 @@ typedef struct slp_guest_seen { /* what this room remembers of a shard; slp_seen
    * list did not */
   uint64_t unsaved_us;
   slp_silence silence; /* for how long the counter in the row has not changed */
-  uint64_t listed_us;  /* when the last complete list of the table came that had the shard's row */
+  uint64_t listed_us;  /* when the last complete list of the table's rows came in which the shard has a row */
   uint64_t first_us;   /* when the first such list came */
 } slp_guest_seen;
 

@@ -25,10 +25,10 @@ typedef struct slp_steal {
   slp_steal_lease *leases;
   size_t leases_n;
   uint32_t held_max;  /* how many leases this worker may hold; 0: no limit */
-  uint32_t steal_max; /* at most this many leases are taken from a living worker in one plan */
+  uint32_t steal_max; /* at most this many leases are taken from a living worker in one call */
   uint32_t (*below)(void *ctx, uint32_t n); /* returns a random number, uniform in [0, n) */
   void *ctx;
-  /* leases that this worker is about to get, and that `leases` does not show as its own */
+  /* how many leases this worker is about to get that `leases` does not show as its own */
   uint32_t me_more;
 } slp_steal;
 
@@ -48,8 +48,8 @@ static inline int slp_index_is_mine(size_t shard, size_t place, size_t workers_n
 
 typedef struct slp_index_shard {
   slp_str id;
-  /* listed, 1: the stream lists the shard. cached, 1: the shard is in the list that the workers share now.
-   * finished, 1: some worker has read the shard to its end. */
+  /* listed: 1 if the stream lists the shard. cached: 1 if the shard is in the list that the workers share
+   * now. finished: 1 if some worker has read the shard to its end. */
   uint8_t listed, cached, finished;
 } slp_index_shard;
 /* Computes the new list for the workers to share: the sorted shards that the stream lists and that no worker
@@ -59,8 +59,8 @@ typedef struct slp_index_shard {
 int slp_index_list(slp_index_shard *shards, size_t n, size_t *ret_n);
 
 /* ---- KCL 2's election ---------------------------------------------------------------------------------- */
-/* Returns which of n sorted names is elected, as an index from 0 (elected_rule.c). Returns SLP_NOBODY without
- * memory. */
+/* Returns the index of the worker that KCL 2 elects among n sorted names, to decide on an upgrade to KCL 3
+ * (elected_rule.c). Returns SLP_NOBODY if there is no memory. */
 uint32_t slp_elected(uint32_t n, slp_mem *mem);
 
 /* ---- which leases must be created ---------------------------------------------------------------------- */
@@ -92,14 +92,14 @@ typedef struct slp_sync_shard {
  *   - Children are read after their parents, and no shard is read twice. So a new shard gets a lease only if
  *     none of its parents is new. A shard that descends from a shard with a lease gets its own lease when
  *     that shard ends.
- *   - latest, 1: the application begins at the latest record, so only open shards get leases.
+ *   - latest 1: the application begins at the latest record, so only open shards get leases.
  *   - When one parent of a merge ends, the other parent must have a row, until the child has been read in
  *     part. So if an operator has removed the row of such a parent, it is created again.
  * Returns 0, or SLP_ENOMEM with no `ret` set. */
 int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
-/* Does the same for systems that treat every listed shard without a row as a new shard, so that each shard
- * gets its lease at once. latest, 1: a closed shard gets its lease with SLP_SYNC_AT_END, if none of its
- * ancestors has a lease. */
+/* Does what slp_sync_shards does, for systems that treat every listed shard without a row as a new shard,
+ * so that each shard gets its lease at once. latest 1: a closed shard gets its lease with SLP_SYNC_AT_END,
+ * if none of its ancestors has a lease. */
 int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
 
 #endif

@@ -202,9 +202,9 @@ void slp_indexing_met(slp_lease *l, const slp_lease_row *row) {
 
 void slp_indexing_missed(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f) + LOOK_US / 4); }
 
-/* Assigns to this worker the leases of its share, and takes the assignment from all others. The share follows
- * from the list of shards and the living workers. If a shard of the share has no row, the next round lists
- * the stream's shards. */
+/* Assigns to this worker the leases of its share, and marks all its other leases as not assigned. The
+ * share follows from the list of shards and the living workers. If a shard of the share has no row, the
+ * next round lists the stream's shards. */
 static void share(slp_fleet *f, const slp_snapshot *s) {
   const slp_indexing *x = &slp_guest_of(f)->index;
   size_t at = 0;
@@ -308,9 +308,9 @@ static void list_shards(slp_fleet *f) {
   }
 }
 
-/* Counts in *n how many tries of a write have failed in a row, over all rounds, and tells the user when that
- * is due. One round gives a write up after TRIES tries, which are too few to be reported, and the next round
- * sends it again. */
+/* Counts in *n how many successive tries of a write have failed, over all rounds, and tells the user when
+ * that is due. One round gives a write up after TRIES tries, which are too few to be reported, and the
+ * next round sends it again. */
 static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
   const slp_fail *fail = slp_write_fail(op);
   uint32_t to = *n + TRIES;

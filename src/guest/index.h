@@ -48,14 +48,14 @@ void slp_indexing_stop(slp_fleet *f);
 void slp_indexing_free(slp_fleet *f);
 
 /* The next functions are in index_lead.c. */
-/* Returns 1 if this worker is the first by name of all living workers, and the leader's row has no name, this
- * worker's name, or the name of a dead worker. */
+/* Returns 1 if this worker is the first by name of all living workers, and the leader's row has no name,
+ * this worker's name, or a name that was written a lease time ago or earlier. */
 int slp_index_may_lead(slp_fleet *f);
 /* Returns 1 if this worker leads, and the list of shards must be compared with the stream now. */
 int slp_index_renews(slp_fleet *f);
-/* Both functions add a write to the bulk write. slp_index_write_list: the new list of shards, if it differs
- * from the list in the table. slp_index_reap: the removal of the row of worker w, if that worker is long
- * gone. */
+/* Both functions add a write to the writes that the round will send (lease/bulk_write.h).
+ * slp_index_write_list: the new list of shards, if it differs from the list in the table. slp_index_reap:
+ * the removal of the row of worker w, if that worker is long gone. */
 void slp_index_write_list(slp_fleet *f, const slp_snapshot *s);
 void slp_index_reap(slp_fleet *f, const slp_worker_row *w);
 

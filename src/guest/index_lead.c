@@ -1,7 +1,7 @@
 /* index_lead.c - the work that the first worker by name does for all workers: it renews the list of shards
  * that they share, and removes the rows of workers that are long gone. If there is no list, every worker
- * tries to write it. The condition of each write is what the worker has read. So if two workers lead at the
- * same time, the later write is refused and changes nothing. */
+ * tries to write it. The condition of each write is that the row is still as the worker has read it. So if
+ * two workers lead at the same time, the later write is refused and changes nothing. */
 #include "base/mem.h"
 #include "core/position.h"
 #include "guest/guest.h"

@@ -42,8 +42,8 @@ typedef struct slp_indexing {
   uint8_t look;         /* 1: the next round must list the stream's shards */
   uint8_t listed;       /* 1: this round has listed the stream's shards */
   uint8_t told;         /* 1: this worker's row has been written at least once */
-  uint32_t unpublished; /* how many writes of this worker's own row have failed in a row */
-  uint32_t unled;       /* how many writes of the leader's row by this worker have failed in a row */
+  uint32_t unpublished; /* how many successive writes of this worker's own row have failed */
+  uint32_t unled;       /* how many successive writes of the leader's row by this worker have failed */
   slp_timer timer;
   slp_read read;
   slp_write write; /* writes this worker's own row, or the leader's row */

@@ -1,5 +1,5 @@
 /* index_rule.c - computes which shards of the shared list belong to one worker, and which shards the list
- * has. Both as kinsumer does (github.com/twitchscience/kinsumer: refreshShards in kinsumer.go,
+ * has. Both are computed as in kinsumer (github.com/twitchscience/kinsumer: refreshShards in kinsumer.go,
  * diffShardIDs in leader.go). */
 #include "guest/guest_rules.h"
 

@@ -8,15 +8,15 @@
 
 typedef enum slp_kcl_row_kind {
   SLP_KCL_ROW_OTHER,   /* a row of no kind that is known here */
-  SLP_KCL_ROW_BAD,     /* a row of a known kind that is damaged, or that keeps a lease from being created */
-  SLP_KCL_ROW_VERSION, /* says which rules the workers of the application follow */
+  SLP_KCL_ROW_BAD,     /* a damaged row of a known kind, or a row that has a lease's key and is no lease */
+  SLP_KCL_ROW_VERSION, /* has the application's version, from which the workers' rules follow */
   SLP_KCL_ROW_PLACES,  /* says which table has the rows that are not leases */
   SLP_KCL_ROW_LOCK,    /* the leader's lock */
   SLP_KCL_ROW_LOAD     /* the load of a worker, written for the leader */
 } slp_kcl_row_kind;
 
 typedef enum slp_kcl_version {
-  SLP_KCL_VERSION_UNKNOWN, /* a word that this program does not know, or that can't be read */
+  SLP_KCL_VERSION_UNKNOWN, /* a word that this program does not know, or no text */
   SLP_KCL_VERSION_TAKE,    /* every worker takes leases for itself */
   /* every worker takes leases for itself, and also writes its load; when all workers do so, a leader begins
    * to assign */
@@ -33,7 +33,7 @@ typedef enum slp_kcl_places {
 
 /* In the next structs strings point into the row from which they were read. */
 typedef struct slp_kcl_version_row {
-  slp_str word; /* what the row says */
+  slp_str word; /* the row's word for the version */
   slp_kcl_version is;
 } slp_kcl_version_row;
 
@@ -72,9 +72,9 @@ typedef struct slp_kcl_row {
 #define SLP_KCL_LOAD_EVERY_S 30
 #define SLP_KCL_LOAD_DEAD_S (2 * SLP_KCL_LOAD_EVERY_S)
 
-/* Reads a row that is no lease. */
+/* Parses a row that is no lease. */
 void slp_kcl_row_read(const slp_row *row, slp_kcl_row *ret);
-/* Tells what the row shows of the fleet's workers, for slp_schema.hint. */
+/* Sets *ret to what the row shows about the fleet's workers, for slp_schema.hint. */
 void slp_kcl_row_hint(const slp_kcl_row *row, slp_row_hint *ret);
 
 #endif

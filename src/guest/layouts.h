@@ -1,7 +1,7 @@
 /* layouts.h - the registry of lease-table layouts, with one entry for each layout. Only the registry knows
- * the layouts' names. Options, rights and messages ask it, and no other file compares names of layouts. For a
- * new layout, GUESTS.md lists what is needed under "A new layout": mainly a file that creates its slp_schema,
- * and an entry in layouts.c. */
+ * the layouts' names. The code for options, rights and messages asks the registry, and no other file
+ * compares names of layouts. For a new layout, GUESTS.md lists what is needed under "A new layout": mainly
+ * a file that creates its slp_schema, and an entry in layouts.c. */
 #ifndef SLP_GUEST_LAYOUTS_H
 #define SLP_GUEST_LAYOUTS_H
 
@@ -48,10 +48,11 @@ typedef struct slp_layout {
   /* The layout has several tables, each named TABLE + a suffix; after the last suffix comes NULL. If there is
    * no suffix: one table, named TABLE. */
   const char *ends[4];
-  /* What shows an application in the rows of its leases, without a schema (api/app_rows.h). mark: an
-   * attribute that each lease has; NULL: rows have none of their own. owner: the attribute that names the
-   * owner, and nobody: what it says when there is none, besides being absent. position: the attribute that
-   * says `ended` when the shard was read to its end; NULL: rows say it otherwise. */
+  /* By the next members an application is found in the rows of its leases, without a schema
+   * (api/app_rows.h). mark: an attribute that each lease has, and no row of another layout; NULL: there is
+   * none. owner: the attribute that names the owner. nobody: the value of that attribute if there is no
+   * owner; it may also be absent. position: the attribute with the value `ended` if the shard was read to
+   * its end; NULL: rows show that in another way. */
   const char *mark, *owner, *nobody, *position, *ended;
   /* creates the schema of this layout; NULL: no memory */
   struct slp_schema *(*open)(const slp_layout_at *at);

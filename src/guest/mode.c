@@ -1,8 +1,8 @@
-/* mode.c - finds out which rules the workers of a KCL application follow. Rows of Amazon's KCL 3 say that
- * (project amazon-kinesis-client: DynamicMigrationComponentsInitializer, LeaseAssignmentManager,
- * WorkerMetricStatsReporter; project amazon-dynamodb-lock-client). One row has the version. One row is the
- * lock that the leader holds. Each worker has a row with its load, which also shows the leader that the
- * worker lives. One read of all these rows is called a pass. */
+/* mode.c - finds out which rules the workers of a KCL application follow. The rules follow from rows of
+ * Amazon's KCL 3 (project amazon-kinesis-client: DynamicMigrationComponentsInitializer,
+ * LeaseAssignmentManager, WorkerMetricStatsReporter; project amazon-dynamodb-lock-client). One row has the
+ * application's version. One row is the lock that the leader holds. Each worker has a row with its load,
+ * which also shows the leader that the worker lives. One read of all these rows is called a pass. */
 #include "guest/mode.h"
 
 #include "base/map.h"
@@ -44,8 +44,8 @@ typedef struct slp_mode_load { /* the load of another worker, as the worker's ro
   char *worker;                /* owned */
   int64_t wall_s;              /* when the other worker last wrote its load, by that worker's clock */
   uint64_t moved_us;           /* when this worker last saw wall_s change; 0: never */
-  /* in_pass, 1: the present pass has found this row. beside, 1: the row is in one of the further tables of
-   * KCL 3.0 to 3.4. cpu, 1: the row says how busy the processor is. */
+  /* in_pass: 1 if the present pass has found this row. beside: 1 if the row is in one of the further
+   * tables of KCL 3.0 to 3.4. cpu: 1 if the row says how busy the processor is. */
   uint8_t in_pass, beside, cpu;
   uint8_t lived; /* 1: by the end of the last pass the other worker was alive */
 } slp_mode_load;
@@ -117,7 +117,7 @@ static void saw_load(slp_fleet *f, int beside, const slp_kcl_load_row *row) {
   l->cpu = row->cpu;
 }
 
-/* Remembers what one row of KCL 3 shows, which is no lease. */
+/* Remembers what one row of KCL 3 that is no lease shows. */
 static void saw_row(slp_fleet *f, int beside, const slp_kcl_row *row) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   slp_mode_place *place = &pass->place[beside];
@@ -143,7 +143,7 @@ static void saw_row(slp_fleet *f, int beside, const slp_kcl_row *row) {
   }
 }
 
-/* Remembers what the rows show. beside, 1: they are in one of the further tables of KCL 3.0 to 3.4; 0: they
+/* Remembers what the rows show. beside 1: they are in one of the further tables of KCL 3.0 to 3.4; 0: they
  * are in the table of leases. */
 static void see(slp_fleet *f, int beside, const slp_store_rows *rows) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
@@ -199,8 +199,8 @@ static int place_that_counts(const slp_mode_pass *pass) {
   return pass->place[1].has_version && !in_one;
 }
 
-/* Returns into which table this worker writes its load, by its number. While rows are being moved between
- * tables, it is the table into which the other workers write theirs. */
+/* Returns the number of the table into which this worker writes its load. While rows are being moved
+ * between tables, that is the table into which the other workers write their loads. */
 static uint8_t table_of_loads(const slp_mode_pass *pass) {
   int beside = place_that_counts(pass);
   if (beside && pass->has_places && pass->places == SLP_KCL_PLACES_MOVING && pass->place[0].others)

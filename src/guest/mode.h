@@ -83,10 +83,11 @@ typedef struct slp_mode {
   slp_timer timer;
   /* sends PUBLISH, which writes this worker's load, and at the end WITHDRAW, which removes it */
   slp_write publish;
-  slp_operation_extra published_with; /* what `publish` writes besides; `publish` points to it */
-  uint8_t published;                  /* 1: this worker's load has been written to a table */
-  uint8_t elected;                    /* 1: an upgrade waits for this worker, and the user was told */
-  uint64_t publish_us;                /* when the next PUBLISH is due */
+  /* what `publish` writes beyond the members of slp_operation; `publish` points to it */
+  slp_operation_extra published_with;
+  uint8_t published;   /* 1: this worker's load has been written to a table */
+  uint8_t elected;     /* 1: an upgrade waits for this worker, and the user was told */
+  uint64_t publish_us; /* when the next PUBLISH is due */
   /* cpu_at_us: when the processor's load was last measured. cpu_us: the processor time used until then. */
   uint64_t cpu_at_us, cpu_us;
   /* averages of the processor's load, in thousandths of a percent, the newest last */

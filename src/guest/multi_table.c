@@ -12,13 +12,14 @@
 
 /* while another worker may be creating the tables, they are looked for again after this time */
 #define AGAIN_US 500000
-#define LOOKS_MAX 10 /* if this many passes in a row find only some of the needed tables, that is an error */
+/* if this many successive passes find only some of the needed tables, that is an error */
+#define LOOKS_MAX 10
 #define LOOK_FOR_US 30000000 /* time between two looks for an optional table that is missing */
 
 typedef struct part {
   slp_store *store;       /* owned */
   slp_table_spec *spec;   /* owned */
-  slp_store_prepare look; /* the request that looks whether a missing optional table is there now */
+  slp_store_prepare look; /* the request that checks whether a missing optional table exists now */
   uint64_t look_us;       /* the next look for the missing table begins at this time or later */
   uint8_t looking;        /* 1: `look` is under way */
   uint8_t missing;        /* 1: the last look found no such table */
@@ -59,8 +60,8 @@ static void looked_for(slp_store_req *rq) {
   if (rq->fail.class == SLP_FINE) p->missing = 0;
 }
 
-/* Finds out whether a missing optional table is there now: a worker of a KCL version that has this table may
- * have joined since. */
+/* Sends a request that checks whether a missing optional table exists now: a worker of a KCL version that
+ * creates this table may have joined since. */
 static void look_for(several *v, part *p) {
   uint64_t now = slp_now_us(v->h);
   if (v->asked || p->looking || now < p->look_us) return;

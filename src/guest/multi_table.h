@@ -9,9 +9,9 @@
 
 #define SLP_SEVERAL_MAX 4
 
-/* Creates one store from n stores; stores[0] is the one of the table of leases. The new store owns them, and
- * closes them when it is closed; if this function fails, it has closed them. specs: descriptions of their
- * tables, which are copied. Returns 0 or SLP_ENOMEM.
+/* Creates one store from n stores; stores[0] is the store of the table of leases. The new store owns the n
+ * stores, and closes them when it is closed. If this function fails, it has closed them. specs: the
+ * descriptions of the n tables; they are copied. Returns 0 or SLP_ENOMEM.
  *
  * Preparing the new store prepares each table:
  *   - Either all needed tables are created, or none. If some are there and others stay missing, that is an

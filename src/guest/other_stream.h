@@ -28,11 +28,11 @@ void slp_other_stream_newest(slp_other_stream *o, slp_str listed);
 /* Takes a row of the table. listed: the row's shard in the listing; NULL: the stream does not list it. */
 void slp_other_stream_saw(slp_other_stream *o, const slp_lease_row *row, const slp_shard_desc *listed);
 /* Returns 1 if the rows are proven to belong to another stream; `text` then says which row proves it, and
- * what to do. late, 1: the rows were compared with a later listing too, so the listing is not older than the
- * rows. */
+ * what to do. late 1: the rows were compared with a later listing too, so the listing is not older than
+ * the rows. */
 int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, size_t size);
 
-/* For slp_schema.is_other_streams: does all of the above with the leases and shards of `c`. */
+/* Calls the functions above with the leases and shards of `c`. For slp_schema.is_other_streams. */
 int slp_other_stream_is(const slp_stream_check *c, char *why, size_t size);
 
 #endif

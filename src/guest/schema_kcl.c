@@ -10,7 +10,7 @@
  *   - leaseKey is SHARD or ACCOUNT:NAME:EPOCH:SHARD. The rows that are there decide which of the two forms
  *     holds, before this worker creates any (schema_kcl_form.c). Every row that it creates has that form.
  *   - A checkpoint is the last record that is done, so reading continues after it. Its sub-sequence number
- *     counts from 0, so 0 says that a record is done that is no aggregate.
+ *     counts from 0. A record that is no aggregate is saved with 0.
  *   - While no record comes, the service may give a sequence number that no record has. Then the
  *     checkpoint's sub-sequence number is the time in ms, which is greater than that of any sub-record.
  *     The KCL compares both numbers, so it reads every record after such a checkpoint. */
@@ -32,7 +32,7 @@
 #include "lease/shard_set.h"
 #include "lease/store.h"
 
-/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
+/* the attribute that remembers a position that the service refuses (lease/refused.c) */
 #define REFUSED "sloopRefused"
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
@@ -209,7 +209,8 @@ static void read_lease_elsewhere(kcl_schema *s, const slp_row *row, slp_kcl_key 
   }
 }
 
-/* Reads a row that is no lease. What the rows of KCL 3 say, only this room knows (kcl3_rows.h). */
+/* Reads a row that is no lease. The known kinds become SLP_ROW_BESIDE, because only this room knows what
+ * rows of KCL 3 mean (kcl3_rows.h). */
 static void read_no_lease(const slp_row *row, slp_parsed_row *f) {
   slp_kcl_row k;
   slp_kcl_row_read(row, &k);
@@ -282,8 +283,8 @@ static void set_position(slp_row_request *d, const slp_position *position) {
   set_n(d, SUB, record ? sub : 0);
 }
 
-/* Returns 1 if a row can hold the position. It can't hold AT(a whole record): the KCL writes the record
- * before it, and its number is not known. */
+/* Returns 1 if a row can hold the position. A row can't hold the position AT a whole record: the KCL would
+ * write the number of the record before that record, and this number is not known. */
 static int can_say(const slp_position *position) {
   return position->kind != SLP_POSITION_NONE &&
          !(position->kind == SLP_POSITION_AT && position->mark.sub == 0);
@@ -371,7 +372,7 @@ static void take(slp_row_request *d, const slp_operation *i) {
   set_s(d, OWNER, i->me);
   drop(d, HAND_OVER);
   drop(d, CLAIM);
-  /* 1: the lease is taken from another owner, which the row counts; a free lease has none */
+  /* 1: the lease is taken from another owner; the row counts such takes */
   int other = i->owner.n && !slp_str_eq(i->owner, i->me);
   if (other) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
 }

@@ -37,8 +37,8 @@ static int cut_shard(slp_str *key, slp_str *ret_shard) {
   return 1;
 }
 
-/* For a key with the name of this stream and another epoch. Returns FORMER if an earlier stream of this name
- * may have been created at that epoch, otherwise MISNAMED. */
+/* Returns the kind of a key that has this stream's name and another epoch: FORMER if an earlier stream of
+ * this name may have been created at that epoch, otherwise MISNAMED. */
 static slp_kcl_key of_same_name(slp_str epoch, slp_str ours) {
   uint64_t then, now;
   /* this stream's epoch is a label and no number, so it can't be compared */

@@ -36,9 +36,9 @@ typedef struct slp_kcl_keys {  /* counts the keys of all leases in a table by th
 } slp_kcl_keys;
 void slp_kcl_keys_count(slp_kcl_keys *keys, const slp_str names[SLP_KCL_NAMES], slp_str key);
 
-/* Returns which kind of key this worker's leases get: PLAIN, OURS or ALIAS. several, 1: the application reads
- * several streams, so its rows must name them. *ret: why the table can't be used, if that is so, and which
- * rows are left as they are. */
+/* Returns which kind of key this worker's leases get: PLAIN, OURS or ALIAS. several 1: the application
+ * reads several streams, so its rows must name them. Sets ret->refused to the reason if the table can't be
+ * used, and ret->passed to which rows are left as they are. */
 slp_kcl_key slp_kcl_form(const slp_kcl_keys *keys, const slp_str names[SLP_KCL_NAMES], int several,
                          slp_table_form *ret);
 

@@ -6,7 +6,7 @@
  *     rows with the checkpoint SHARD_END.
  *   - So a worker of sloop parks its lease: it sets CHECKPOINT to SHARD_END, and removes OWNER. The real
  *     owner, counter and checkpoint are in attributes that begin with sloop_.
- *   - When the lease is given up, its row becomes such as kcl-rb leaves it, and a worker of kcl-rb can
+ *   - When the lease is given up, its row gets the form that kcl-rb writes, and a worker of kcl-rb can
  *     continue from there. kcl-rb writes whole rows, and so erases the attributes that begin with sloop_. A
  *     free lease needs one of them only if reading begins at a place for which kcl-rb has no word.
  *   - The epoch is the counter. While a worker of kcl-rb has the lease, the epoch is the time in seconds
@@ -30,7 +30,7 @@
 
 #include <stdio.h>
 
-/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
+/* the attribute that remembers a position that the service refuses (lease/refused.c) */
 #define REFUSED "sloop_refused"
 #define KEY "shard_id"
 #define OWNER "assigned_to"
@@ -39,7 +39,7 @@
 #define PARENT "parent_shard_id"
 #define OURS "sloop_owner"
 #define COUNTER "sloop_counter"
-#define TAKEN "sloop_taken" /* the owner, as long as it has saved no position */
+#define TAKEN "sloop_taken" /* the owner's name, until the owner has saved a position */
 /* in the row of a parked lease: the real checkpoint; in the row of a free lease: where reading begins, if not
  * at the oldest record */
 #define PLACE "sloop_checkpoint"

@@ -5,13 +5,14 @@
  *   - A time is a number, LastUpdate, in nanoseconds since 1970. A second attribute has it as a text,
  *     which no program reads.
  *   - A shard belongs to its owner until LastUpdate is five of the fleet's check periods old. Five check
- *     periods are the lease time here, and the time at which they are over is the epoch. Each write of
- *     sloop that proves its life sets LastUpdate to the present, and has the value before as its
- *     condition.
+ *     periods are the lease time here, and the time at which they are over is the epoch. Each write by which
+ *     a worker of sloop proves its life sets LastUpdate to the present, on the condition that LastUpdate is
+ *     still as the worker knows it.
  *   - The Go program writes whole rows, which erases attributes of sloop. Sloop changes single attributes,
  *     so what other programs have written into a row stays.
- *   - The Go program writes {"NULL": true} for a value that it does not have, and can't write an empty text.
- *     An attribute of another type makes its decoder fail, and with it every client of the application. */
+ *   - The Go program writes {"NULL": true} for a value that it does not have, and can't write an empty
+ *     text. An attribute of another type makes the Go program's decoder fail, in every client of the
+ *     application. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -32,7 +33,7 @@
 
 #include <stdio.h>
 
-/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
+/* the attribute that remembers a position that the service refuses (lease/refused.c) */
 #define REFUSED "SloopRefused"
 #define SHARD "Shard"
 #define SEQUENCE "SequenceNumber"
@@ -251,7 +252,8 @@ static void read_shards(kinsumer_schema *s, const slp_row *row, slp_parsed_row *
   f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_ASSIGNMENT;
 }
 
-/* Reads a row of any of the three tables. The name of its key tells which table it is from. */
+/* Reads a row of any of the three tables. The name of the row's key attribute shows which table the row is
+ * from. */
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   memset(f, 0, sizeof *f);
   slp_str key = text(row, KEY);

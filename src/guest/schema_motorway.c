@@ -32,7 +32,7 @@
 #include "lease/shard_set.h"
 #include "lease/store.h"
 
-/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
+/* the attribute that remembers a position that the service refuses (lease/refused.c) */
 #define REFUSED "sloop_refused"
 #define KEY "shard_id"
 #define OWNER "worker_id"
@@ -44,7 +44,7 @@
  * record. */
 #define OLDEST "sloop_oldest"
 #define PARENTS "sloop_parents"
-#define TAKEN "sloop_taken" /* the owner, as long as it has saved no position */
+#define TAKEN "sloop_taken" /* the owner's name, until the owner has saved a position */
 #define ENDED "SHARD_END"
 #define NOBODY "nobody"
 
@@ -183,8 +183,8 @@ static void set_position(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* Returns 1 if a row can hold the position. A position to begin at can be held in two cases: the sequence
- * number with which the shard begins is known; or rows without a saved position begin at that position anyway
+/* Returns 1 if a row can hold the position. A start position can be held in two cases: the sequence number
+ * with which the shard begins is known; or rows without a saved position begin at that position anyway
  * (s->start). */
 static int can_say(const motorway_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;

@@ -2,13 +2,13 @@
  * it. An application has one table, with key ShardID and one row for each shard. A worker is known by the
  * leases that name it.
  *
- *   - A lease belongs to its owner until the wall-clock time in LeaseTimeout. The owner sets this time
- *     anew with each renewal.
+ *   - A lease belongs to its owner until the wall-clock time in LeaseTimeout. Each renewal sets this time
+ *     again.
  *   - That time, in nanoseconds, is the lease's epoch. Each write of an owner has the last value of that
  *     time as its condition, so the time is also the fencing token.
  *   - A write changes single attributes, so that another worker's claim survives.
  *   - The Go program writes whole rows, and so erases attributes that it does not know. So sloop has no
- *     attributes of its own in a row, except that of lease/refused.h.
+ *     attributes of its own in a row, except REFUSED.
  *   - All attributes are texts. An attribute of another type makes the Go program panic.
  *   - A checkpoint is the last record that is done completely; it can't be inside an aggregate. If a row
  *     has no checkpoint, each worker begins to read where its own options say. */
@@ -29,7 +29,7 @@
 #include "lease/shard_set.h"
 #include "lease/store.h"
 
-/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
+/* the attribute that remembers a position that the service refuses (lease/refused.c) */
 #define REFUSED "SloopRefused"
 #define KEY "ShardID"
 #define OWNER "AssignedTo"
@@ -160,9 +160,9 @@ static void set_position(slp_row_request *d, const slp_position *p) {
                                              : SLP_STR(""));
 }
 
-/* Returns 1 if a row can hold the position. A position to begin at can be held only if rows without a
- * checkpoint begin there anyway (s->start). A child may always begin at its oldest record: if the application
- * begins at a time, the child's records are after that time, because they come after those of its parent. */
+/* Returns 1 if a row can hold the position. A start position can be held only if rows without a checkpoint
+ * begin there anyway (s->start). A child may always begin at its oldest record: if the application begins
+ * at a time, the child's records are after that time, because they come after those of its parent. */
 static int can_say(const vmware_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
   int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;

@@ -24,8 +24,8 @@ static inline void slp_scope_whole_table(slp_schema *base, slp_str *ret_hash, sl
   *ret_hash = *ret_prefix = (slp_str){"", 0};
 }
 
-/* Returns where reading begins if a row has no saved position: LATEST, a time, or OLDEST. asked: the option
- * of the user. */
+/* Returns where reading begins if a row has no saved position: LATEST, a time, or OLDEST. asked: the start
+ * position that the user's options name. */
 static inline slp_position slp_start_of_rows(const slp_position *asked) {
   slp_position start = *asked;
   if (start.kind != SLP_POSITION_LATEST && start.kind != SLP_POSITION_TIME) start.kind = SLP_POSITION_OLDEST;

@@ -59,9 +59,9 @@
 /* Least time between two listings that serve only to forget shards. */
 #define FORGET_US UINT64_C(3600000000)
 #define STEAL_MAX 1 /* at most this many leases are taken from a living worker at a time */
-/* Numbers of lease times. OLD_LEASES: a lease that was not renewed for so long is taken even beyond the fair
- * share. FRESH_LEASES: see is_fresh. END_LEASES: this long after a shard's end its children should have been
- * read in part. */
+/* Numbers of lease times. OLD_LEASES: a lease that was not renewed for this long is taken even beyond the
+ * fair share. FRESH_LEASES: see is_fresh. END_LEASES: this long after a shard's end its children should
+ * have been read in part. */
 #define OLD_LEASES 3
 #define FRESH_LEASES 2
 #define END_LEASES 3
@@ -89,8 +89,8 @@ static int is_old(const slp_lease *l, const slp_lease_row *row) {
 
 /* ---- asking: the owner and this worker are both workers of sloop --------------------------------------- */
 
-/* Returns which owners are asked for a lease before it is taken. If rows have no attribute for a claim, none
- * is. */
+/* Returns which owners are asked for a lease before it is taken. Returns SLP_ASKS_NOBODY if rows have no
+ * attribute for a claim. */
 static slp_asks asks(const slp_fleet *f) {
   int can = slp_set_has(f->schema->operations, SLP_OPERATION_CLAIM);
   return can ? (slp_asks)slp_guest_rules_of(f)->asks : SLP_ASKS_NOBODY;
@@ -111,8 +111,9 @@ static uint64_t patience_us(const slp_fleet *f) {
   return (uint64_t)f->o.handover_ms * 1000 + slp_fleet_lease_us(f);
 }
 
-/* If a living owner is to hand the lease over to this worker: returns 1, and reads the row again soon or
- * writes the claim. Returns 0 if the lease need not be waited for. */
+/* Decides whether this worker waits until a living owner hands the lease over. Returns 0 if the lease is
+ * to be taken now. Returns 1 otherwise: the row is read again soon, this worker's claim is written, or the
+ * choice is dropped. */
 static int waits(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_str from = slp_instance_str(&slp_guest_lease_of(l)->choice.from);
@@ -130,9 +131,9 @@ static int waits(slp_lease *l, const slp_lease_row *row) {
   return 1;
 }
 
-/* Returns 1 if a program of another system has put a row over this worker's row as if the shard were new.
- * (The program had looked for the row before this worker created it.) This worker still knows the position
- * that was saved. */
+/* Returns 1 if a program of the other system (such as motorway) has replaced this worker's row by a row
+ * for a new shard. That happens if the program looked for the row before this worker created it. This
+ * worker still knows the position that it saved. */
 int slp_steal_is_put_anew(const slp_lease *l, const slp_lease_row *row) {
   slp_str id, incarnation;
   int begins = row->position.kind == SLP_POSITION_OLDEST || row->position.kind == SLP_POSITION_LATEST ||
@@ -244,9 +245,9 @@ static int shunned(slp_fleet *f, const slp_lease *l) {
   return l && l->want.shunned_us && slp_fleet_now(f) < l->want.shunned_us;
 }
 
-/* Returns the worker in whose share the lease counts: mostly the owner. But under the rules of KCL 2 a row
- * may still show a hand-over that a leader of KCL 3 began. Then it is the next owner, because workers of KCL
- * 2 see only the attribute leaseOwner. */
+/* Returns the worker in whose share the lease counts. That is the owner, except if the rules of KCL 2 hold
+ * and the row still shows a hand-over that a leader of KCL 3 began. Then the lease counts in the share of
+ * the next owner, because workers of KCL 2 see only the attribute leaseOwner. */
 static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
   int left = row->claim.n && !row->claim_asks && slp_mode_is(f, SLP_MODE_TAKE);
   return left ? row->claim : row->owner;
@@ -304,7 +305,8 @@ static int view_lease(view *v, const slp_lease_row *row) {
     to->ready = 0;
     if (!row->owner.n) v->next_us = slp_min_u64(v->next_us, reserved_us + 1000);
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
-    /* free: no owner, or by_name: this worker has released the lease, and the answer has not come yet */
+    /* The lease is free: it has no owner; or this worker has released it (by_name), and the answer has not
+     * come yet. */
   } else if (!row->owner.n || by_name) {
     to->free = 1;
     to->old =
@@ -506,8 +508,8 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Remembers when a shard's row first showed its end. The row can be removed END_LEASES lease times later, so
- * a shard sync is due by then. */
+/* Remembers when the row of a shard first showed the shard's end. The row can be removed END_LEASES lease
+ * times later, so a shard sync is due by then. */
 static void saw_end(slp_fleet *f, slp_seen_shard *seen) {
   seen->ended_us = slp_guest_of(f)->stealing.read.rq->done_us;
   slp_guest_of(f)->stealing.sync_at_us = slp_min_u64(slp_guest_of(f)->stealing.sync_at_us,
@@ -545,9 +547,10 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Returns 1 if a shard that is neither in the table nor in the stream is not to be forgotten yet: the stream
- * was not listed since the table last had it. An id with a colon is of another stream, which this stream's
- * listing does not have; it is forgotten when the table lacks it. */
+/* Returns 1 if a shard that is neither in the table nor in the stream must still be remembered, because
+ * the stream was not listed since the table last had the shard's row. An id with a colon is of another
+ * stream, whose shards this stream's listing lacks. Such a shard is forgotten as soon as the table lacks
+ * its row. */
 static int keeps_seen(slp_fleet *f, const slp_snapshot *s, const slp_seen_shard *seen) {
   uint64_t listed_us = slp_guest_seen_of(seen)->listed_us;
   if (s->elsewhere_n && slp_str_has(slp_str_of(seen->id), ':'))
@@ -555,9 +558,9 @@ static int keeps_seen(slp_fleet *f, const slp_snapshot *s, const slp_seen_shard 
   return !slp_listed_us(f) || slp_listed_us(f) < listed_us;
 }
 
-/* Forgets shards that are neither in the table nor in the stream. The worker that compares the two lists the
- * stream anyway. Another worker lists it once in FORGET_US, if it remembers more shards than the table
- * has. */
+/* Forgets shards that are neither in the table nor in the stream. The worker that does the shard sync
+ * lists the stream anyway. Any other worker that remembers more shards than the table has lists the stream
+ * once in FORGET_US. */
 static void forget(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_forget(f, s, keeps_seen);
   int more = slp_seen_n(f) > s->leases_n + s->elsewhere_n;

@@ -18,7 +18,8 @@ void slp_steal_resumed(slp_fleet *f);
  * a worker of the other system has put an older row over this worker's row; then the lease is chosen again at
  * once. */
 void slp_steal_gone(slp_lease *l, int (*undone)(const slp_lease *l, const slp_lease_row *row));
-/* Returns 1 if a program of another system has put a row over this worker's row as if the shard were new. */
+/* Returns 1 if a program of the other system (such as motorway) has replaced this worker's row by a row
+ * for a new shard. */
 int slp_steal_is_put_anew(const slp_lease *l, const slp_lease_row *row);
 void slp_steal_listed(slp_fleet *f, int ok);
 void slp_steal_unknown_children(slp_fleet *f);
@@ -34,8 +35,9 @@ int slp_sync_is_begun(const slp_position *position);
 /* Adds to the bulk write the renewals that keep other workers from taking leases of ended shards
  * (steal_kept.c). */
 void slp_steal_keep_ended(slp_fleet *f, const slp_snapshot *s);
-/* To be called when a claim had an effect or not. unheard, 1: the owner did not see it, so the wait until the
- * next claim doubles, up to 64 lease times. 0: the owner saw it, so the next wait is the shortest again. */
+/* To be called when it is known whether an owner has seen this worker's claim. unheard 1: the owner did
+ * not see it, so the wait until the next claim doubles, up to 64 lease times. unheard 0: the owner saw it,
+ * so the next wait is the shortest again. */
 void slp_steal_unheard(slp_fleet *f, int unheard);
 
 void slp_steal_init(slp_fleet *f);

@@ -10,9 +10,10 @@ typedef struct slp_stealing {
   uint8_t sync;    /* 1: the present round compares the stream with the table (shard sync) */
   uint8_t strange; /* 1: the user was told that a program at this table does not share leases */
   uint8_t made;    /* 1: this worker has created rows since a list of the table last had rows */
-  /* how many lists in a row had no rows, although rows were created or leases are renewed */
+  /* how many successive lists of the table had no rows, although rows were created or leases are renewed */
   uint32_t unlisted;
-  uint8_t unheard;     /* how many claims of this worker in a row their owners did not see, up to a maximum */
+  /* how many successive claims of this worker their owners did not see, up to a maximum */
+  uint8_t unheard;
   uint64_t next_us;    /* before this time no lease is taken from a living worker */
   uint64_t table_us;   /* when the last complete list of the table was answered */
   uint64_t sync_at_us; /* when the next shard sync is due; SLP_NEVER: this worker is not running */

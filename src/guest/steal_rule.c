@@ -1,9 +1,9 @@
 /* steal_rule.c - decides which leases a worker takes, where no leader assigns them. The rules are those of
  * Amazon's KCL 2. The first rule that applies is used:
- *   1. If leases have been free for long: takes all of them, even beyond its fair share.
- *   2. If leases are free: takes as many as it lacks for its fair share.
- *   3. If it lacks leases for its fair share, and none is free: takes up to steal_max leases of the worker
- *      that holds the most. */
+ *   1. If leases have been free for long, the worker takes all of them, even beyond its fair share.
+ *   2. If leases are free, the worker takes as many as it lacks for its fair share.
+ *   3. If the worker lacks leases for its fair share, and none is free, it takes up to steal_max leases of
+ *      the worker that holds the most. */
 #include "base/mem.h"
 #include "guest/guest_rules.h"
 #include "lease/lease_rules.h"

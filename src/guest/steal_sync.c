@@ -80,10 +80,10 @@ static place listed(const slp_listed *d) {
   return (place){&d->desc, {d->desc.parent, d->desc.adjacent_parent}};
 }
 
-/* Returns the place of a shard that has a row but is not listed. It matters for the shard's parent: a late
- * listing shows the parent without its children. If the parent's row was removed after its end, the parent
- * would look like a new shard, and its row would be created again. The children's rows, which have the
- * parent's id, prevent that. */
+/* Returns the place of a shard that has a row but is not listed. The place is needed for the shard's
+ * parent: a late listing shows the parent without its children. If the parent's row was removed after its
+ * end, the parent would look like a new shard, and its row would be created again. The children's rows,
+ * which have the parent's id, prevent that. */
 static place unlisted(const slp_lease_row *l) { return (place){NULL, {l->parents[0], l->parents[1]}}; }
 
 static int fill(sync *y) {

@@ -17,8 +17,8 @@ typedef struct slp_guest_strategy {
   /* 1: the epoch of a lease only grows. So if a row has a smaller epoch than this worker's last write, the
    * row was read before that write. */
   uint8_t grows;
-  /* 1: the row has a time, which is the same in all copies of a write. So a proof of life counts from the
-   * sending of the first copy. */
+  /* 1: the row has a time, which is the same each time that a write is sent again. So a proof of life
+   * counts from when the write was first sent. */
   uint8_t of_first;
   /* 1: a worker of the other system may put an older row over the row of a take. So a shard is read only when
    * a renewal has shown that the row is still this worker's. */

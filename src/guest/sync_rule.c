@@ -76,8 +76,8 @@ static void visit(walk *w, size_t from) {
 /* ---- merges whose other parent lost its row ----------------------------------------------------------
  * The end of one parent waits until the other parent has a row (steal.c). Before the merged child is read
  * in part, only an operator removes the row of a parent. The walk above stops at the child's row, so such
- * a row would be missing for ever unless it is created here.With the row the parent's position is lost, so
- * the parent is read from its oldest record again. */
+ * a row would be missing for ever unless it is created here. With the row the parent's position is lost,
+ * so the parent is read from its oldest record again. */
 
 static int is_read_now(const walk *w, size_t i) {
   return w->shards[i].row == SLP_SYNC_UNREAD || w->shards[i].row == SLP_SYNC_UNFINISHED;

@@ -20,9 +20,9 @@
 #include "lease/worker_life.h"
 #include "lease/write.h"
 
-/* Returns how often a worker without leases proves that the table accepts writes. It then sends a renewal of
- * another worker's lease, which the table refuses. A worker with leases does not need this, because it renews
- * them more often: after a third of a lease time. */
+/* Returns the time after which a worker without leases proves again that the table accepts writes. For the
+ * proof, it sends a renewal of another worker's lease, which the table refuses. A worker with leases does
+ * not need this, because it renews them more often: after a third of a lease time. */
 static uint64_t every_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5 * 2; }
 
 /* Returns 1 if some lease has an owner whose silence this worker must judge. */
@@ -100,8 +100,8 @@ void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s) {
   if (p->renewal.busy) return; /* a renewal that is under way points to p->shard, so it must not be changed */
   const slp_lease_row *row =
       slp_mode_is(f, SLP_MODE_LED) || slp_mode_is(f, SLP_MODE_STRANGE) ? NULL : another_s(f, s);
-  /* There is no owner to judge, or there was none before. Answers until now prove nothing about an owner that
-   * is judged later. */
+  /* If there is no owner to judge, or there was none before, the answers until now prove nothing about an
+   * owner that is judged later. */
   if (!row || !p->shard[0]) p->answered_us = 0;
   p->shard[0] = 0;
   if (row) {
