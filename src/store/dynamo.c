@@ -258,8 +258,8 @@ static void explain(asking *a) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-/* Sets the timer `pause` to the next call, in us. Returns 1, or 0 if give_up_us has passed or there is no
- * memory. */
+/* Sets the timer `pause`, which sends the next call in about `us`. Returns 1, or 0 if give_up_us has
+ * passed or there is no memory. */
 static int pause(asking *a, uint64_t us) {
   slp_host *h = a->d->h;
   uint64_t now = slp_now_us(h);
@@ -356,9 +356,9 @@ static void fail_unprocessed(asking *a) {
   end_throttled(a);
 }
 
-/* Ends a batch of which keys have stayed unprocessed until give_up_us: one partition without free capacity
- * must not delay the rows of all others for ever. If give_up_us has not passed, the reason is that no timer
- * could be set. */
+/* Ends a batch in which some keys have stayed unprocessed until give_up_us, so that one partition without
+ * free capacity does not delay all other rows for ever. If give_up_us has not passed, the batch ends
+ * because no timer could be set. */
 static void give_up_batch(asking *a) {
   if (slp_now_us(a->d->h) < a->give_up_us)
     end_unsent(a, SLP_ENOMEM);
@@ -424,8 +424,8 @@ static void refused(asking *a) {
   slp_store_rows_free(&w->image);
   slp_dynamo_reader_begin(&r, slp_buf_str(&a->op.refusal), &w->image, &a->rest);
   int q = SLP_MORE;
-  /* The error has one row, of which the condition failed. If there is a second row, the error is not
-   * understood, so reading stops. */
+  /* An error has at most one row: the row whose condition failed. If there is a second row, the error is
+   * not understood, so reading stops. */
   while (a->op.refusal.n && q == SLP_MORE && w->image.n <= 1) q = slp_dynamo_read(&r, SLICE_BYTES);
   /* if the row can't be read, the error counts as having none */
   if (q || w->image.n > 1) slp_store_rows_free(&w->image);
@@ -494,8 +494,8 @@ static void op_prepare(slp_store *s, slp_store_prepare *p) {
   ask(a, ASK_DESCRIBE);
 }
 
-/* Makes a request continue where an earlier, throttled try has stopped. The rows_n rows that it has got are
- * kept. at: where it stopped. */
+/* Makes a request continue where an earlier, throttled try has stopped. The rows_n rows of the earlier try
+ * are kept. at: where the earlier try has stopped. */
 static void go_on(asking *a, slp_buf *at, size_t rows_n) {
   slp_buf_free(&a->rest);
   slp_buf_move(&a->rest, at);

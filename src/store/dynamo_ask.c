@@ -102,7 +102,8 @@ int slp_dynamo_ask_rest(slp_buf *b, slp_str unprocessed) {
 }
 
 int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_list *l, slp_str from) {
-  int begins = l->prefix.n > 0; /* 1: with a prefix; DynamoDB refuses an empty one in begins_with */
+  /* 1: the request names a prefix; DynamoDB refuses an empty text in begins_with */
+  int begins = l->prefix.n > 0;
   slp_jw w = begin_table(b, t);
   if (t->range_name) {
     slp_jw_z(&w, "KeyConditionExpression", begins ? "#h=:h AND begins_with(#r,:r)" : "#h=:h");

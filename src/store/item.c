@@ -73,7 +73,7 @@ static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
   }
   if (token < 0) return token;
   if (token != SLP_JSON_ARRAY_END || !v->n) return bad(j, "a set of something else, or an empty one");
-  /* sorts them: DynamoDB returns the members of a set in any order, and a set in slp_val is sorted */
+  /* sorts the members: DynamoDB returns them in any order, but a set in slp_val must be sorted */
   qsort(items, v->n, sizeof *items, by_bytes);
   v->items = items;
   return 0;

@@ -91,7 +91,7 @@ static table *table_make(memory_store *s) {
   return t;
 }
 
-/* Returns the index of the first row of which the key is not less than `key`. */
+/* Returns the index of the first row whose key is not less than `key`. */
 static size_t place_of(const table *t, const slp_row_key *key) {
   size_t from = 0, to = t->rows_n;
   while (from < to) {
@@ -216,7 +216,7 @@ static void remove_at(slp_mem *mem, table *t, size_t i) {
   memmove(t->rows + i, t->rows + i + 1, (t->rows_n - i) * sizeof *t->rows);
 }
 
-/* Puts the row that the write w makes in the place of `old`; old NULL: inserts it at the index `at`. */
+/* Replaces `old` by the row that the write w makes; old NULL: inserts that row at the index `at`. */
 static int change(slp_store_write *w, table *t, kept *old, size_t at, const char **why) {
   slp_mem *mem = store_of(&w->rq)->m->mem;
   kept *fresh = SLP_NEW(mem, kept);

@@ -8,7 +8,7 @@
 #include "lease/store.h"
 
 typedef struct slp_memory slp_memory; /* a set of tables; may be used by one thread only */
-/* creates a set of tables; the caller owns one reference. NULL: no memory */
+/* Creates a set of tables; the caller owns one reference. Returns NULL if there is no memory. */
 slp_memory *slp_memory_new(slp_mem *mem);
 /* Drops a reference. The tables are freed when all their stores are closed too. m may be NULL. */
 void slp_memory_drop(slp_memory *m);

@@ -25,8 +25,8 @@ static int read_exponent(slp_str s, int *ret) {
   return 0;
 }
 
-/* Reads digits with at most one decimal point. Drops zeros at the front; keeps zeros only if another digit
- * follows. */
+/* Reads digits with at most one decimal point. Drops zeros at the front and at the end, and keeps those
+ * between other digits. */
 static int read_digits(slp_str s, slp_decimal *d) {
   /* zeros since the last other digit; they are stored when another digit follows */
   size_t seen = 0, zeros = 0;

@@ -76,8 +76,8 @@ static int owner_is_text(const slp_row *row) {
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* Reads over how many hash keys the leases are distributed, and how. keys is 0 in the result if the row makes
- * no sense. */
+/* Reads from the row of leadership over how many hash keys the leases are distributed, and how. The result
+ * has `keys` 0 if these attributes contradict each other or are out of range. */
 static slp_spread read_spread(const slp_row *row) {
   uint64_t keys = whole(row, "keys", 1), block = whole(row, "block", 0);
   int by_hash = slp_row_get(row, SLP_STR("block"))->kind == SLP_VAL_NONE;
@@ -93,14 +93,15 @@ static uint32_t format_of(const slp_spread *s) {
   return s->block ? FORMAT_BLOCKS : FORMAT;
 }
 
-/* Reads the hold from the row of leadership or from an assignment. The version counts up by one with each
- * change. */
+/* Reads the hold from the row of leadership or from an assignment: whether an operator has ordered that no
+ * worker reads (lease/hold.h). The version grows with each change. */
 static slp_hold read_hold(const slp_row *row) {
   return (slp_hold){.version = whole(row, "hv", 0), .on = text(row, "hold").n > 0};
 }
 
-/* Returns the version of the hold that a worker's row tells, as INCARNATION:VERSION. What an earlier
- * incarnation told does not count, because a worker that knows no hold may have registered over its row. */
+/* Returns the version of the hold that the worker obeys. Its row has that version in the attribute
+ * `obeys`, as INCARNATION:VERSION. Returns 0 if an earlier incarnation wrote the attribute: a program that
+ * does not know holds, and so does not obey them, may have registered over the row. */
 static uint64_t obeyed_hold(const slp_row *row, slp_str incarnation) {
   slp_str obeys = text(row, "obeys");
   uint64_t version;
@@ -216,8 +217,8 @@ static uint32_t hash_of(slp_str s) {
   return h;
 }
 
-/* Returns the number of the hash key under which the lease of a shard is. It depends only on the shard's id,
- * so every program that knows the layout finds the row without a search. */
+/* Returns the number of the hash key under which the lease of a shard is stored. The number depends only
+ * on `spread` and the shard's id, so every program that knows the layout finds the row without a search. */
 static uint32_t key_of(const slp_spread *spread, slp_str shard) {
   if (!slp_is_spread(spread)) return 0;
   uint64_t n = spread->block ? number_of(shard) / spread->block : hash_of(shard);
@@ -345,7 +346,8 @@ static void stamp(slp_row_request *d, const slp_operation *i) {
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
-/* Sets the position and, if the owner knows it, how far it is behind the tip of the shard. */
+/* Sets the position. Also sets the lag, which is how far the owner is behind the tip of the shard, or
+ * removes the old lag if the owner does not know it. */
 static void move_to(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   if (i->behind_ms >= 0)
@@ -459,7 +461,8 @@ static void resign(slp_row_request *d, const slp_operation *i) {
   drop(d, "owner");
 }
 
-/* Switches the hold on or off. The row must be there, and must have the version that was read. */
+/* Switches the hold, an operator's order that no worker reads, on or off (lease/hold.h). The conditions:
+ * the row exists, and the hold in it has the version that was read. */
 static void hold(slp_row_request *d, const slp_operation *i) {
   there(d, "epoch");
   if (i->hold.version)
@@ -569,8 +572,8 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
-/* Writes that this worker should not get the lease back soon. `avoid_ts` is the time of this mark; the row's
- * time `ts` would not do, because the next owner's writes change it. */
+/* Marks the row, so that this worker does not get the lease back soon. `avoid_ts` is the time of this
+ * mark; the row's time `ts` would not do, because the next owner's writes change it. */
 static void avoid(slp_row_request *d, const slp_operation *i) {
   set_s(d, "avoid", i->me);
   if (i->wall_ms > 0)
@@ -608,8 +611,8 @@ static void remove_ended(slp_row_request *d) {
   absent(d, "owner");
 }
 
-/* Adds the condition that the position is still the one that was read. An evicted owner may save positions
- * until it learns that it is evicted, and the operator is told which position the reset has replaced. */
+/* Adds the condition that the position is still the one that was read, because the operator is told which
+ * position the reset has replaced. An evicted owner may save positions until it learns of its eviction. */
 static void as_read(slp_row_request *d, const slp_operation *i) {
   slp_operation read = {.position = i->odd};
   if (i->odd.mark.row_n) read.odd = i->odd;
@@ -640,8 +643,9 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop(d, "avoid_ts");
 }
 
-/* Pauses a shard, or ends its pause and its parking. The owner keeps the lease until it has read the row. A
- * free lease gets another epoch, so that no TAKE succeeds that was decided before. */
+/* With hold.on 1, marks the lease of a shard as paused, so that no worker reads the shard. Otherwise removes
+ * the marks `pause` and `park`. The owner keeps the lease until it has read the row. A free lease gets another
+ * epoch, so that no TAKE succeeds that was decided before. */
 static void pause_shard(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n)
     is_text(d, "owner", i->owner);

@@ -93,8 +93,8 @@ static int wait_for_answers(job *j) {
   return slp_timer_set(j->h, &j->silence, j->silent_us);
 }
 
-/* Separates the job from its request, which needs no answer any more. The job is freed now or, while a thread
- * runs it, in on_left. */
+/* Separates the job from its request, which needs no answer any more. Frees the job; if a thread runs it,
+ * on_left frees it later. */
 static void leave(job *j) {
   j->rq = NULL;
   atomic_store(&j->ask.stop, 1);
@@ -313,7 +313,8 @@ static void op_close(slp_store *store) {
   slp_host *h = s->h;
   slp_free(o->mem, s);
   slp_work_send(h, &o->closing);
-  slp_work_cancel(h, &o->closing); /* on_done is not called, but the job `closing` runs nevertheless */
+  /* cancels `closing`, so that on_done is not called; the job runs nevertheless, because its `always` is 1 */
+  slp_work_cancel(h, &o->closing);
 }
 
 static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close};

@@ -9,10 +9,11 @@
 
 /* Returns 1 if this library was built with SQLite. If it returns 0, slp_sqlite_store returns SLP_ENOENT. */
 int slp_sqlite_there(void);
-/* Creates a store for one table in the file; copies the names in `table`. A list without a hash key has all
- * rows of the table. If the table's name is "", a list has a row for each table of the file, with the texts
- * name, hash_name and range_name. Does not touch the file: if it does
- * not exist, the first request `prepare` with `create` 1 creates it. Returns 0, SLP_ENOMEM or SLP_ENOENT. */
+/* Creates a store for one table in the file; copies the names in `table`. A list request without a hash
+ * key returns all rows of the table. If the table's name is "", a list request returns a row for each
+ * table of the file, with the texts name, hash_name and range_name. This function does not touch the file.
+ * If the file does not exist, the first request `prepare` with `create` 1 creates it. Returns 0,
+ * SLP_ENOMEM or SLP_ENOENT. */
 int slp_sqlite_store(slp_store **ret, slp_host *h, const char *path, const slp_table_spec *table);
 /* For tests: returns 1 if `type` (f_type of statfs) is a file system that is reached over a network. */
 int slp_sqlite_network_fs(uint64_t type);

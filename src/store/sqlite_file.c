@@ -58,7 +58,7 @@ struct slp_sqlite_file {
   char *path;            /* owned */
   slp_table_spec *table; /* owned */
   sqlite3 *db;           /* NULL: the file is not open */
-  struct stat opened;    /* tells by device and inode which file was opened */
+  struct stat opened;    /* the device and the inode of the file that was opened */
   slp_sqlite_ask *ask;   /* the request that is running; NULL: none */
   /* 1: a system error occurred. The connection keeps its errno, which could be taken for the cause of a later
    * failure. So the connection is closed after this request. */
@@ -123,7 +123,7 @@ static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_ma
   struct stat st;
   if (!name || !name[0]) {
     name = f->path;
-    /* 1: a symbolic link whose target does not exist */
+    /* returns -1 for a symbolic link: SQLite has not opened its target, so the target does not exist */
     if (!lstat(name, &st) && S_ISLNK(st.st_mode)) return -1;
   }
   const char *slash = strrchr(name, '/');
@@ -134,9 +134,9 @@ static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_ma
   return statvfs(folder, ret);
 }
 
-/* Finds out why a file could not be created. If SQLite can't create a file, it tries to open it for reading,
- * and reports the error of that: no such file. But if the folder exists, then the database or its journal
- * could not be created. Returns 1 in this case, with a->fail set. */
+/* Finds out why a file could not be created. If SQLite can't create a file, it tries to open it for
+ * reading, and reports the error of this second try: no such file. If the folder exists, the true cause is
+ * that the database or its journal could not be created. Returns 1 in this case, with a->fail set. */
 static int is_not_made(slp_sqlite_ask *a) {
   const char *path = path_of(a);
   struct statvfs fs;
@@ -150,7 +150,7 @@ static int is_not_made(slp_sqlite_ask *a) {
     slp_fail_set(&a->fail, SLP_ACCESS, SLOOP_EACCESS,
                  "lease file %.150s: no permission to write in its folder, as user %u", path,
                  (unsigned)geteuid());
-  /* f_blocks and f_files are 0 if the file system does not count */
+  /* f_blocks and f_files are 0 if the file system does not count blocks or files */
   else if ((fs.f_blocks && !fs.f_bavail) || (fs.f_files && !fs.f_favail))
     slp_fail_set(&a->fail, SLP_TRANSIENT, -ENOSPC, "lease file %.150s: the disk is full", path);
   else
@@ -379,7 +379,7 @@ static int make_format(slp_sqlite_ask *a) {
 }
 
 static void undo(slp_sqlite_ask *a) {
-  /* its error does not matter: ROLLBACK fails only if SQLite has rolled back by itself */
+  /* ignores the result, because ROLLBACK fails only if SQLite has rolled back by itself */
   (void)sqlite3_exec(a->file->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
@@ -403,8 +403,8 @@ static int open_checked(slp_sqlite_ask *a) {
   return SQLITE_ERROR;
 }
 
-/* Returns 1 if the path does not lead to the opened file any more, because that was removed or replaced.
- * Other workers would never see what is written to it. */
+/* Returns 1 if the path does not lead to the opened file any more, because the opened file was removed or
+ * replaced. Other workers would never see what is written to it. */
 static int is_another(const slp_sqlite_file *f) {
   struct stat now;
   return stat(f->path, &now) || now.st_ino != f->opened.st_ino || now.st_dev != f->opened.st_dev;
@@ -491,8 +491,8 @@ static void do_prepare(slp_sqlite_ask *a) {
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
-/* Adds a row that has only its key attributes, in place of a stored row that can't be read because another
- * program wrote it. The schema then reports this row as bad, and all other rows stay usable. */
+/* Adds a row with only the key attributes, in place of a stored row that another program wrote and that
+ * can't be read. The schema then reports this row as bad, and all other rows stay usable. */
 static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *rows) {
   const slp_table_spec *t = a->file->table;
   size_t n = t->range_name ? 2 : 1;
@@ -507,9 +507,9 @@ static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *
   return attrs ? slp_store_rows_add(rows, attrs, n) : SLP_ENOMEM;
 }
 
-/* Parses a stored row and adds it to `rows`. If it can't be read, a write fails, because it would have to
- * write the other attributes back; a read gets a row with only the key. Returns 0, or an error with a->fail
- * set. */
+/* Parses a stored row and adds it to `rows`. If the row can't be read, a read gets a row with only the
+ * key. A write then fails, because it would have to write the row's other attributes back. Returns 0, or
+ * an error with a->fail set. */
 static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, slp_store_rows *rows) {
   slp_json j;
   size_t n = rows->n;

@@ -29,10 +29,10 @@ typedef struct slp_sqlite_ask {
   slp_sqlite_kind kind;
   slp_sqlite_file *file;
   slp_store_rows in; /* owns everything that the request points to */
-  uint8_t create;    /* PREPARE, 1: a missing file or table is created */
+  uint8_t create;    /* with PREPARE: 1 if a missing file or table is created */
   const slp_row_key *keys;
   size_t keys_n;
-  /* LIST: the hash key of the rows, and the prefix of their range keys. hash absent: all rows of the table */
+  /* LIST: the hash key of the rows, and the prefix of their range keys. hash.p NULL: all rows of the table */
   slp_str hash, prefix;
   slp_store_bound bound;
   slp_store_write write; /* WRITE: its key, kind, condition and changes; out: the outcome */
@@ -41,8 +41,8 @@ typedef struct slp_sqlite_ask {
   _Atomic uint8_t stop;
 
   slp_fail fail;
-  /* out, 1: another process has locked the file. Nothing was done, `fail` is set, and the request may be
-   * tried again. */
+  /* out: 1 if another process has locked the file. Then nothing was done, `fail` is set, and the request
+   * may be tried again. */
   uint8_t busy;
   uint8_t created;
   slp_store_rows out; /* out: the rows that a GET or LIST has found, or the row that a WRITE returns */
