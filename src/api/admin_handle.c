@@ -1,5 +1,6 @@
-/* admin_handle.c - opens and closes an operator's handle. A handle is the member `admin` of a consumer: of
- * an application's own, or of one that sloop_admin_open() opens for it and that never starts. */
+/* admin_handle.c - opens and closes an operator's handle. A handle is the member `admin` of a consumer.
+ * Either the application has opened the consumer, or sloop_admin_open() has opened it for the handle alone;
+ * then it never starts. */
 #include "api/open.h"
 #include "base/base.h"
 
@@ -16,13 +17,13 @@ static void options_of_handle(const sloop_opts_t *o, sloop_opts_t *own) {
   sloop_opts_init(own);
   memcpy(own, o, slp_min_u64(o->size, sizeof *own));
   own->size = slp_min_u64(o->size, sizeof *own);
-  own->on_batch = give_back; /* never called: sloop_open() refuses options without it */
+  own->on_batch = give_back; /* never called; set because sloop_open() refuses options without on_batch */
   own->on_shard = NULL;
   own->on_tip = NULL;
   own->on_loss = NULL;
   own->on_stats = NULL;
   own->on_lease = NULL;
-  own->retrieval = SLOOP_RETRIEVAL_POLL; /* with another one sloop_admin_lag() would register a consumer */
+  own->retrieval = SLOOP_RETRIEVAL_POLL; /* sloop_admin_lag() works only with a consumer that polls */
 }
 
 int sloop_admin_open(sloop_admin_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,

@@ -5,7 +5,8 @@
 #include "admin/command.h"
 #include "base/fail.h"
 
-/* puts the reason into the message of f; leaves f's class and code as they are */
+/* Replaces the message of f by a text about why->reason, unless that is SLP_ADMIN_TOLD. Leaves f's class and
+ * code as they are. */
 void slp_admin_words(slp_fail *f, const slp_admin_why *why);
 
 #endif

@@ -1,6 +1,6 @@
 /* app_rows.c - finds the applications in the rows of a lease table (app_rows.h). Rows of the native layout
  * are read by their schema, one application and stream after the other. In rows of other layouts, only the
- * attributes named in the registry (guest/layouts.h) are looked at. */
+ * attributes that the registry (guest/layouts.h) names are read. */
 #include "api/app_rows.h"
 
 #include "base/mem.h"
@@ -50,8 +50,8 @@ static slp_str before_last(slp_str s, char mark) {
 
 /* ---- the native layout --------------------------------------------------------------------------------- */
 
-/* Reads app and prefix from the keys of a native row. Returns 0 if it is none. The prefix is
- * STREAM@GENERATION; leases under further partition keys have APP+NUMBER and the letter s. */
+/* Reads the application and the prefix from the keys of a native row. Returns 0 if the row is not native. The
+ * prefix is STREAM@GENERATION; leases under further partition keys have APP+NUMBER and the letter s. */
 static int tag_native(const slp_row *row, tagged *ret) {
   slp_str app = slp_row_text(row, SLP_STR("app")), name = slp_row_text(row, SLP_STR("row"));
   const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;
@@ -68,8 +68,9 @@ static int is_alive(const slp_worker_row *w, int64_t wall_ms) {
   return !w->gone.n && (w->wall_ms < 0 || wall_ms - w->wall_ms <= (int64_t)w->lease_ms + SKEW_MS);
 }
 
-/* Returns how far a living worker is behind now; -1: not known. A worker that is at the tip says so until its
- * next heartbeat is overdue. */
+/* Returns how far a living worker is behind now: the lag in its row plus the age of the row; -1: not known.
+ * The result is 0 if the worker has no leases. If the lag in the row is 0, the worker counts as at the tip
+ * until the row is older than a lease time. */
 static int64_t behind_of(const slp_worker_row *w, int64_t wall_ms) {
   int64_t age_ms = slp_max_i64(wall_ms - w->wall_ms, 0);
   if (!w->held) return 0;
@@ -90,14 +91,14 @@ static void sum_up(const slp_snapshot *s, int64_t wall_ms, slp_found_app *ret) {
     int open = s->leases[i].position.kind != SLP_POSITION_END;
     ret->leases += open;
     const slp_worker_row *owner = slp_snapshot_worker_of(s, s->leases[i].owner);
-    /* a worker that has told of no lease yet has told no lag of this one */
+    /* if the owner's row shows no leases yet, the lag in that row does not cover this lease */
     unknown |= open && (!owner || !owner->held);
   }
   if (unknown) ret->behind_ms = -1;
   ret->drained = s->leadership.hold.on;
 }
 
-/* Tells of one application and stream, whose rows are all[0] to all[n-1]. */
+/* Calls f->tell for one application and stream, whose rows are all[0] to all[n-1]. */
 static int tell_native(search *f, const tagged *all, size_t n) {
   char app[NAME_MAX_BYTES], stream[NAME_MAX_BYTES];
   slp_str name = before_last(all[0].stream, '@');
@@ -130,7 +131,7 @@ static int has(const slp_row *row, const char *name) {
   return !name || slp_row_get(row, slp_str_of(name))->kind != SLP_VAL_NONE;
 }
 
-/* Returns the first layout with these keys whose mark some row has; NULL: there is none. */
+/* Returns the layout whose rows these are: the first layout with these keys whose mark some row has. */
 static const slp_layout *layout_of(const char *hash, const char *range, const slp_store_rows *rows) {
   const slp_layout *l;
   for (size_t i = 0; (l = slp_layout_at_place(i)); i++) {
@@ -154,7 +155,7 @@ static int by_text(const void *a, const void *b) {
   return slp_str_cmp(*(const slp_str *)a, *(const slp_str *)b);
 }
 
-/* Counts the different owners of these leases. Returns -1 without memory. */
+/* Counts the different owners of these leases. Returns -1 if there is no memory. */
 static int64_t count_owners(search *f, const slp_layout *l, const tagged *all, size_t n) {
   slp_str *owners = slp_zalloc_n(f->mem, n + 1, sizeof *owners);
   size_t named = 0;
@@ -197,7 +198,7 @@ static slp_str app_of_table(const slp_layout *l, const char *table) {
   return app;
 }
 
-/* A table without a row may be an application that has not begun. */
+/* Calls f->tell for a table without rows, because it may belong to an application that has not begun. */
 static void tell_empty(search *f, const char *hash, const char *range) {
   char schemas[120];
   slp_layouts_of_keys(hash, range, schemas, sizeof schemas);

@@ -10,15 +10,18 @@
 struct slp_store_rows;
 
 typedef struct slp_found_app {
-  /* schema: the name of the layout, or the names of all layouts that are possible, joined with "or".
-   * stream: "" if the rows do not name it. table: the table that the rows are in. */
+  /* schema: the name of the layout of the rows. If no row shows it, because the table is empty or could not
+   * be read: the names of all layouts with its keys, joined with "or". stream: "" if the rows do not name it.
+   * table: the table that the rows are in. */
   const char *app, *schema, *stream, *table;
-  int64_t workers;   /* workers that live by their rows; -1: rows do not say which workers live */
+  /* how many workers are alive according to their rows; -1: rows do not show which workers live */
+  int64_t workers;
   int64_t owners;    /* how many workers the leases name */
   int64_t leases;    /* shards that were not read to their end, as far as the rows show */
   int64_t behind_ms; /* how far the worst living worker is behind the tip; -1: not known */
-  uint8_t drained;   /* 1: an operator holds the application */
-  const char *why;   /* why the rows could not be read; then nothing else is known but `table` and `schema` */
+  uint8_t drained;   /* 1: an operator has drained the application, so that no worker reads (lease/hold.h) */
+  /* why the rows could not be read; then only `table` and `schema` are known. "": they were read */
+  const char *why;
 } slp_found_app;
 
 /* Calls `tell` for each application in the rows of a table with these keys. range "": the table has no range

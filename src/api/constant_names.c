@@ -1,5 +1,5 @@
 /* constant_names.c - the names and texts of the constants of sloop.h, for programs that print them: result
- * codes (of libsloop and of libuv), kinds of events, states; and those of the version. */
+ * codes (of libsloop and of libuv), kinds of events, states. Also returns the texts of the version. */
 #include "host/err.h"
 
 #include <sloop.h>

@@ -1,9 +1,9 @@
-/* find_apps.c - asks a store for its tables, looks at the keys of each, and reads the rows of those that a
- * layout of leases has (find_apps.h). One request after the other.
+/* find_apps.c - asks a store for its tables, reads the keys of each table, and reads the rows of tables whose
+ * keys are those of a layout of leases (find_apps.h). The requests follow each other.
  *
  *   NAMING --names of all tables--> KEYS --keys of one table--> ROWS --its rows--> KEYS ... OVER
  *
- * A SQLite file tells the keys of its tables with their names. */
+ * For a SQLite file, the list of tables has the keys of each table too. */
 #include "api/find_apps.h"
 
 #include "api/app_rows.h"
@@ -41,7 +41,7 @@ typedef enum { NAMING, KEYS, ROWS, OVER } apps_state;
 
 typedef struct table {
   char *name; /* owned */
-  /* owned; NULL: the keys were not asked for yet. range "": it has no range key */
+  /* owned; NULL: the keys were not asked for yet. range "": the table has no range key */
   char *hash, *range;
 } table;
 
@@ -64,7 +64,7 @@ struct slp_apps {
   char *file;              /* owned; the SQLite file; NULL: tables of DynamoDB */
   table *tables;           /* owned */
   size_t n, room, at;
-  slp_dynamo_table keys; /* of the table that is described */
+  slp_dynamo_table keys; /* of the table that was described last */
   slp_store *store;      /* of the table whose rows are read; owned */
   slp_store_list rows;
   slp_fail fail;
@@ -117,7 +117,7 @@ static int read_names(slp_json_op *op, int begin, const char **why) {
   slp_json j;
   slp_str name = {NULL, 0};
   int r = 0;
-  (void)begin;                 /* needless, because each answer is read by one call */
+  (void)begin;                 /* not used, because each answer is read by one call */
   drop_tables(f, f->before_n); /* an answer to the same call that could not be read may have added names */
   f->page_n = f->more = 0;
   slp_json_begin(&j, op->answer.p, op->answer.n);
@@ -201,7 +201,7 @@ static void on_names(slp_apps *f, const slp_fail *fail) {
   }
 }
 
-/* Tells of a table that could not be looked at. */
+/* Calls on_app for a table whose keys or rows could not be read. */
 static void tell_failed(slp_apps *f, const char *schemas, const slp_fail *fail) {
   const char *name = f->tables[f->at].name;
   slp_found_app app = {.app = "",
@@ -223,7 +223,7 @@ static void next_table(slp_apps *f) {
 static void read_rows(slp_apps *f, const char *hash, const char *range);
 
 static void on_keys(slp_apps *f, slp_fail *fail) {
-  if (fail->class == SLP_GONE && !f->named) { /* it was deleted meanwhile */
+  if (fail->class == SLP_GONE && !f->named) { /* the table was deleted meanwhile */
     next_table(f);
   } else if (fail->class != SLP_FINE) {
     slp_name_right(fail, "dynamodb:", f->op.target, slp_str_of(f->tables[f->at].name));
@@ -288,7 +288,8 @@ static void read_rows(slp_apps *f, const char *hash, const char *range) {
     next_table(f);
     return;
   }
-  /* DynamoDB scans a table that is described without its range key, so no rows are left out */
+  /* for DynamoDB, leaves the range key out, so that the whole table is scanned, not queried under one hash
+   * key */
   slp_table_spec spec = {.name = name, .hash_name = hash, .range_name = f->file && *range ? range : NULL};
   int r = f->file ? slp_sqlite_store(&f->store, f->host, f->file, &spec)
                   : slp_dynamo_store(&f->store, f->host, f->aws, &spec);
@@ -353,7 +354,7 @@ static void on_event(slp_event *ev) {
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */
 
-/* Reads where to look. Returns 0, or an error. */
+/* Reads from the option `store` where to look. Returns 0, or an error. */
 static int read_store(slp_apps *f, const char *store) {
   static const char dynamodb[] = "dynamodb:", sqlite[] = "sqlite:";
   if (!store || strcmp(store, "dynamodb") == 0) return 0;

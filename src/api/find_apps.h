@@ -21,7 +21,7 @@ typedef struct slp_apps_calls {
  * starts. `s` is borrowed until slp_apps_free. Callbacks come in later turns. Returns 0, SLP_ENOMEM, or
  * SLOOP_EOPTION: `store` names no table and no file. */
 int slp_apps_new(slp_apps **ret, sloop_t *s, const char *store, const slp_apps_calls *calls, void *arg);
-/* Frees f, which may be NULL. If f is still at work, that ends, and no callback comes any more. */
+/* Frees f, which may be NULL. If the search is still running, ends it; no callback is called any more. */
 void slp_apps_free(slp_apps *f);
 
 #endif

@@ -4,7 +4,8 @@
  *   WAITING --an event--> SENT --answered--> WAITING ... OVER
  *
  * The request for a page of names has the last name of the page before, which every server understands. Some
- * servers do not know the tokens that came later. Calls stay below what an account may make in a second. */
+ * servers do not know the page tokens that the services introduced later. Calls stay below what an account
+ * may make in a second. */
 #include "api/find_streams.h"
 
 #include "api/open.h"
@@ -37,9 +38,11 @@ typedef enum { WAITING, SENT, OVER } find_state;
 
 typedef struct entry { /* a name that a service has listed */
   slp_find_service service;
-  char *name;  /* owned; the stream's name with Kinesis, otherwise the table's name, without "dynamodb:" */
-  char *arn;   /* owned; the ARN of a table's stream; "" with Kinesis */
-  char *label; /* owned; when a table's stream was made, as the service writes it; "" with Kinesis */
+  char *name; /* owned; the stream's name with Kinesis, otherwise the table's name, without "dynamodb:" */
+  char *arn;  /* owned; the ARN of a table's stream; "" with Kinesis */
+  /* owned; the label of a table's stream, which is its time of creation as the service writes it; "" with
+   * Kinesis */
+  char *label;
 } entry;
 
 struct slp_find {
@@ -120,7 +123,7 @@ static int read_names(slp_find *f, slp_json *j, slp_str section, int token) {
   return r ? r : add(f, j->text, SLP_STR(""), SLP_STR(""));
 }
 
-typedef struct table_row { /* an object of {"Streams": [...]}, until its end */
+typedef struct table_row { /* what was read so far of one object in {"Streams": [...]} */
   slp_str name, arn, label;
 } table_row;
 
@@ -148,7 +151,7 @@ static int read_page(slp_json_op *op, int begin, const char **why) {
   slp_json j;
   slp_str section = {NULL, 0}, name = {NULL, 0};
   table_row row = {.name = {NULL, 0}};
-  (void)begin;               /* needless, because each answer is read by one call */
+  (void)begin;               /* not used, because each answer is read by one call */
   drop_rows(f, f->before_n); /* an answer to the same call that could not be read may have added rows */
   f->page_n = 0;
   f->more = 0;
@@ -358,7 +361,8 @@ static int by_name(const void *a, const void *b) {
   return order ? order : strcmp(y->label, x->label); /* the youngest stream of a table first */
 }
 
-/* Sorts the rows, and makes f->names: what the option `stream` takes. Returns 0 or SLP_ENOMEM. */
+/* Sorts the rows, and fills f->names with a value of the option `stream` for each row. Returns 0 or
+ * SLP_ENOMEM. */
 static int name_all(slp_find *f) {
   f->names = slp_zalloc_n(f->mem, f->n + 1, sizeof *f->names);
   if (!f->names) return SLP_ENOMEM;

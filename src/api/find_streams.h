@@ -8,8 +8,8 @@
 #include <sloop.h>
 
 typedef struct slp_found_stream {
-  /* What the option `stream` takes: "orders", "dynamodb:TABLE". An older stream of a table, which was
-   * disabled, has its ARN here. */
+  /* A value for the option `stream`: "orders" or "dynamodb:TABLE". For an older stream of a table, which was
+   * disabled: its ARN. */
   const char *name;
   char arn[768];           /* "": not known */
   char status[24];         /* as the service writes it: "ACTIVE", "ENABLED", "DISABLED"; "": not known */
@@ -26,8 +26,8 @@ typedef enum { SLP_FIND_KINESIS, SLP_FIND_TABLES, SLP_FIND_SERVICES } slp_find_s
 
 typedef struct slp_find slp_find;
 typedef struct slp_find_calls {
-  /* Called once, when the names of both services are known or could not be had. `names` are sorted, those of
-   * Kinesis first, and live as long as the slp_find. May be NULL. */
+  /* Called once, when each service has sent its names or has failed. `names` are sorted, those of Kinesis
+   * first, and stay valid until slp_find_free. May be NULL. */
   void (*on_names)(slp_find *f, const char *const *names, size_t n, void *arg);
   /* Called for each stream when it was described. NULL: streams are not described, only named. */
   void (*on_stream)(slp_find *f, const slp_found_stream *s, void *arg);
@@ -40,7 +40,7 @@ typedef struct slp_find_calls {
 /* Starts to find streams with the credentials, region and endpoints of s, which may be a consumer that never
  * starts. `s` is borrowed until slp_find_free. Returns 0 or SLP_ENOMEM. Callbacks come in later turns. */
 int slp_find_new(slp_find **ret, sloop_t *s, const slp_find_calls *calls, void *arg);
-/* Frees f, which may be NULL. If f is still at work, that ends, and no callback comes any more. */
+/* Frees f, which may be NULL. If the search is still running, ends it; no callback is called any more. */
 void slp_find_free(slp_find *f);
 
 #endif

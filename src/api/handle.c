@@ -11,8 +11,8 @@
 
 #include <sloop.h>
 
-/* Tells the application that the consumer has stopped. While stop_cb is set, it was not told yet; if the
- * consumer is closed before that, on_close_event calls stop_cb. */
+/* Tells the application that the consumer has stopped, by calling stop_cb once. If the consumer is closed
+ * while stop_cb is still set, on_close_event calls stop_cb. */
 static void on_stopped(sloop_t *s, int status, void *arg) {
   sloop_cb cb = s->stop_cb;
   (void)arg;
@@ -45,7 +45,7 @@ int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
 void slp_family_ref(slp_family *f) { slp_host_ref(f->host, f->unrefs < f->members); }
 
 /* Remembers whether this consumer wants to keep the loop alive. Joined consumers share the host's one
- * reference to the loop, which is dropped when none of them wants it. */
+ * reference to the loop. It is dropped when none of them wants to keep the loop alive. */
 static void set_ref(sloop_t *s, uint32_t on) {
   if (s->refd == on || s->closing) return;
   s->refd = on;
@@ -134,7 +134,8 @@ void sloop_batch_done(sloop_batch_t *b, size_t acked) { slp_batch_done(b, acked)
 
 /* ---- names of earlier versions ------------------------------------------------------------------------- */
 
-/* For programs that were compiled or written before. A line stays until the library's soversion changes. */
+/* For programs that were written or compiled for an earlier version. Each line stays until the library's
+ * soversion changes. */
 int sloop_save(sloop_t *s, char *buf, size_t *len) { return sloop_token(s, buf, len); }
 int sloop_rewind(sloop_t *s, const char *shard) { return sloop_seek_checkpoint(s, shard); }
 int sloop_hand_over(sloop_t *s, const char *shard) { return sloop_handover(s, shard); }

@@ -28,7 +28,7 @@ int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[1
  * both. Sends no request to the store. Returns 0, or an error with the reason in f. */
 int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
                     slp_fail *f);
-/* Does the same as slp_leases_open, but with the members app, store and schema of `o`. several, 1: the
+/* Does the same as slp_leases_open, but with the members app, store and schema of `o`. several 1: the
  * application reads several streams. */
 int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp_src_describe *d,
                        slp_store **ret_store, slp_schema **ret_schema, slp_fail *f);

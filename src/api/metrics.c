@@ -32,7 +32,7 @@ struct sloop_metrics_s {
   slp_list link; /* in family->metrics */
   slp_mem *mem;  /* a reference is held */
   slp_family *family;
-  /* the consumer that the metrics were opened for; closing it closes them */
+  /* the consumer that the metrics were opened for; when it is closed, the metrics are closed too */
   sloop_t *owner;
   /* The consumers that the metrics are about. An element is NULL after its consumer was closed, and not used
    * again, because its index is the consumer's number in samples. */
@@ -71,7 +71,8 @@ typedef struct shard_rows {
   slp_sample *into;
   uint32_t unready_ms;
   int with_shards, r;
-  /* A shard whose position the service refused to this worker, until add_shard has counted it; NULL: none. */
+  /* The shard whose position the service refused to this worker; NULL: there is none, or add_shard has
+   * counted it. */
   const char *refused;
   slp_ready_shards stuck;
 } shard_rows;
@@ -206,7 +207,8 @@ static int add_member(sloop_metrics_t *m, sloop_t *s) {
   return 0;
 }
 
-/* Returns cloudwatch_set, or what a program of 0.1 means by the member that it had instead. */
+/* Returns the name of the set. A program that was compiled for version 0.1 has set_of_0_1 instead of
+ * cloudwatch_set. */
 static const char *name_of_set(const sloop_metrics_opts_t *o) {
   if (o->cloudwatch_set) return o->cloudwatch_set;
   return o->set_of_0_1 ? "motorway" : NULL;
@@ -272,7 +274,7 @@ static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_
   m->owner = s;
   r = add_member(m, s);
   if (!r && ns) r = open_push(m, ns, set, o);
-  /* opened last, because closing it again takes a turn of the loop */
+  /* the server is opened last, because closing it again takes a turn of the loop */
   if (!r && o->listen) r = open_server(m, o->listen, why);
   if (r) {
     slp_metrics_push_close(&m->push);

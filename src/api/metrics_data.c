@@ -1,5 +1,5 @@
-/* metrics_data.c - chooses the values for CloudWatch, and their names. If Amazon's KCL publishes a value too,
- * it has the KCL's name. */
+/* metrics_data.c - chooses the values for CloudWatch, and their names. A value that Amazon's KCL publishes
+ * too has the KCL's name. */
 #include "api/metrics_data.h"
 
 #include "api/metrics_sample.h"
@@ -89,7 +89,8 @@ static int one_shard(const slp_metrics_data *d, const slp_sample_consumer *c, co
 
 static size_t totals_n(const slp_metrics_data *d) { return d->set->own ? SLP_COUNT(totals) : 0; }
 
-/* Makes the datum that d stands at. Returns 0 if it is not published. */
+/* Fills *ret with the datum (one value for CloudWatch) that the cursor d points to. Returns 0 if this datum
+ * is not published. */
 static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
   const slp_sample_consumer *c = &d->sample->consumers[d->consumer];
   if (d->item < totals_n(d)) return one_total(d, c, &totals[d->item], ret);
@@ -97,7 +98,7 @@ static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
   return one_shard(d, c, &d->sample->shards[shard], ret);
 }
 
-/* Moves d on to the next datum that is published, or to the end. */
+/* Moves the cursor d to the first datum, at its place or after it, that is published, or to the end. */
 static void settle(slp_metrics_data *d) {
   slp_cw_datum told;
   const slp_sample *s = d->sample;

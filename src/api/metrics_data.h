@@ -1,4 +1,5 @@
-/* metrics_data.h - turns a sample into data for CloudWatch, one datum at a time. Pure.
+/* metrics_data.h - turns a sample into data for CloudWatch. A datum is one named value with its dimensions.
+ * Pure.
  *
  * First come the totals of a consumer, with the dimensions Stream and, if the consumer has leases,
  * Application. Then comes the lag of each of its shards, with the additional dimension Shard.
@@ -10,8 +11,8 @@
  *
  * The value of a counter is its growth since the last call that succeeded.
  *
- * Which metrics they are, and under which names, is the set (slp_metrics_set): our own, or that of another
- * system, whose dashboards and alarms then go on working. */
+ * The set (slp_metrics_set) decides which metrics are published, and under which names. There is our own set,
+ * and that of another system, so that its dashboards and alarms continue to work. */
 #ifndef SLP_API_METRICS_DATA_H
 #define SLP_API_METRICS_DATA_H
 
@@ -27,14 +28,14 @@ typedef struct slp_metrics_set {
   const char *lag;  /* the name of a shard's lag */
   uint8_t own;      /* 1: also the totals of a consumer, and the dimension Application */
 } slp_metrics_set;
-/* Returns the set of that name; NULL: there is none. A name that is NULL is our own set's. */
+/* Returns the set of that name; NULL: there is none. name_or_null NULL: returns our own set. */
 const slp_metrics_set *slp_metrics_set_of(const char *name_or_null);
 /* Returns the set number i, from 0; NULL: there is none. */
 const slp_metrics_set *slp_metrics_set_at(size_t i);
 
 typedef struct slp_metrics_data {
-  const slp_sample *sample; /* `sample` and `since` are borrowed until the last datum was taken */
-  /* the values that were published before, indexed by member; all zero: none were */
+  const slp_sample *sample; /* `sample` and `since` are borrowed until slp_metrics_data_next has returned 0 */
+  /* the values that were published before, indexed by slp_sample_consumer.member; zero: none were */
   const sloop_stats_t *since;
   const slp_metrics_set *set;
   /* the next datum: the index of its consumer, and its index among that consumer's data */

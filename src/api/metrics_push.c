@@ -13,7 +13,7 @@
 
 #include <sloop.h>
 
-/* If a call is below both sizes, it has room for the totals of one more consumer: 20 data with the longest
+/* A call that is below both sizes has room for the totals of one more consumer: 20 values with the longest
  * names. */
 #define NEARLY_FULL_BYTES (SLP_CLOUDWATCH_BODY_MAX - 200000u)
 #define NEARLY_FULL_DATA (SLP_CLOUDWATCH_DATA_MAX - SLP_METRICS_TOTALS_MAX)
@@ -108,7 +108,7 @@ static int room_for_told(slp_metrics_push *p) {
 static void on_time(slp_timer *timer) {
   slp_metrics_push *p = SLP_OWNER(timer, slp_metrics_push, timer);
   slp_timer_set_reserved(p->h, timer, slp_after_us(slp_now_us(p->h), (uint64_t)p->every_ms * 1000));
-  /* the last round is still under way; the next one publishes the growth of this interval too */
+  /* the last round is still under way, so this one is left out; the next one publishes its growth too */
   if (p->busy) return;
   p->busy = 1;
   p->next_waits = 0;

@@ -1,7 +1,7 @@
-/* metrics_push.h - publishes values of a program's consumers to CloudWatch, once in each interval: a round,
- * which makes as many calls as it needs. Each failed round is counted. If rounds fail several times in the
- * same way, that is reported once. After a failed round, the next one publishes what counters have grown in
- * both. */
+/* metrics_push.h - publishes values of a program's consumers to CloudWatch. Each interval has one round,
+ * which makes as many calls as it needs. Each failed round is counted. Several rounds that fail in the same
+ * way are reported once. After a failed round, the next round publishes the growth of the counters since the
+ * last call that succeeded. */
 #ifndef SLP_API_METRICS_PUSH_H
 #define SLP_API_METRICS_PUSH_H
 
@@ -30,7 +30,8 @@ typedef struct slp_metrics_push {
   slp_host *h;
   slp_aws *aws; /* a reference is held */
   slp_timer timer;
-  /* busy, 1: a round is under way. in_trouble, 1: on_trouble was called, and no round has succeeded since. */
+  /* busy: 1 while a round is under way. in_trouble: 1 if on_trouble was called, and no round has succeeded
+   * since. */
   uint8_t busy, in_trouble;
   int trouble_code; /* the code of the failure for which on_trouble was last called */
   /* the sample of the round that is under way */
@@ -38,7 +39,7 @@ typedef struct slp_metrics_push {
   sloop_stats_t *told; /* the values that CloudWatch has taken, indexed by member */
   size_t told_n;
   slp_metrics_data data;
-  slp_cw_datum next; /* with next_waits 1: a datum that did not fit into the last call */
+  slp_cw_datum next; /* if next_waits is 1: the datum that did not fit into the last call */
   uint8_t next_waits;
   /* The consumers whose totals are in the call that is under way: those with an index from totals_from to
    * totals_to - 1. */
@@ -48,7 +49,7 @@ typedef struct slp_metrics_push {
 
 /* returns 0 or SLP_ENOMEM */
 int slp_metrics_push_open(slp_metrics_push *p, slp_host *h, slp_aws *aws);
-/* makes a round begin in the next turn; does nothing if one is under way, or after closing */
+/* Makes a round begin in the next turn. Does nothing if a round is under way, or after closing. */
 void slp_metrics_push_soon(slp_metrics_push *p);
 void slp_metrics_push_close(slp_metrics_push *p); /* stops at once; does nothing if it is closed already */
 

@@ -49,8 +49,8 @@ static size_t add_reasons(const slp_sample *s, const slp_sample_consumer *c, slp
 int slp_ready_is(const slp_sample *s, const slp_sample_consumer *c) { return !add_reasons(s, c, NULL); }
 
 /* A shard that is parked or whose position is refused needs an operator, so it counts as stuck at once. A
- * paused shard is not stuck, because the application asked for the pause. A suspended one is not stuck
- * either: add_reasons gives the worker's suspension as a reason of its own. */
+ * paused shard is not stuck, because the application asked for the pause. A suspended shard is not stuck
+ * either, because add_reasons appends the suspension of the worker as a separate reason. */
 int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, char why[SLP_READY_WHY]) {
   long long s = (long long)(shard->state_ms / 1000);
   int shut = shard->state == SLOOP_SHARD_IS_PARKED || shard->state == SLOOP_SHARD_IS_REFUSED;

@@ -1,4 +1,5 @@
-/* metrics_ready.h - says whether a consumer does its work, for load balancers and deployments. Pure. */
+/* metrics_ready.h - decides whether a consumer is ready, which is to say that it does its work. For load
+ * balancers and deployments. Pure. */
 #ifndef SLP_API_METRICS_READY_H
 #define SLP_API_METRICS_READY_H
 
@@ -9,8 +10,8 @@
 
 #define SLP_READY_WHY 400
 
-/* Why shards of a consumer make no progress. For each state: `n` is the number of shards in it; `why` and
- * `ms` are those of the shard that has been in it for the longest time. */
+/* Why shards of a consumer make no progress. For each state: `n` is the number of shards in this state. `ms`
+ * is how long the shard that has been in it longest has been in it, and `why` is a text about that shard. */
 #define SLP_READY_STATES 12
 typedef struct slp_ready_shards {
   struct {
@@ -24,7 +25,8 @@ void slp_ready_count(slp_ready_shards *all, const sloop_shard_stats_t *shard, ui
 /* Counts a shard that this worker does not own and whose position the service refused ago_ms ago, if
  * slp_ready_is_refused() returns 1 for it. */
 void slp_ready_count_refused(slp_ready_shards *all, const char *shard, uint64_t ago_ms, uint32_t unready_ms);
-/* Appends all reasons, separated by "; ", the one that has lasted for the longest time first. */
+/* Appends to b why shards make no progress: one reason for each state, separated by "; ". The reason that has
+ * lasted for the longest time comes first. Returns 0, SLP_ENOMEM or SLP_ELIMIT. */
 int slp_ready_put(const slp_ready_shards *all, slp_buf *b);
 
 /* Returns 1 if consumer c of the sample s is ready. */
@@ -32,8 +34,8 @@ int slp_ready_is(const slp_sample *s, const slp_sample_consumer *c);
 /* Returns 1 if the shard is stuck: its calls have failed for unready_ms, or it has made no progress for
  * unready_ms although records wait. `why` is then a text about the shard. */
 int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, char why[SLP_READY_WHY]);
-/* Returns 1 if the refused position of a shard makes the consumer unready, which it does unless unready_ms is
- * UINT32_MAX. `why` is then a text about the shard, which no worker reads. */
+/* Returns 1 if a shard whose position the service refused makes the consumer unready; `why` is then a text
+ * about the shard. Returns 0 if unready_ms is UINT32_MAX. */
 int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms, char why[SLP_READY_WHY]);
 /* Returns 1 if all consumers are ready. Otherwise appends a line to `why` for each one that is not, as long
  * as there is room. The last line has no newline. */

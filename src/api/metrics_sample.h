@@ -1,4 +1,4 @@
-/* metrics_sample.h - a copy of the statistics of a program's consumers, taken at one moment. It can be
+/* metrics_sample.h - a copy of the statistics of a program's consumers, taken at one moment. The copy can be
  * written in slices while the consumers continue to run. */
 #ifndef SLP_API_METRICS_SAMPLE_H
 #define SLP_API_METRICS_SAMPLE_H
@@ -27,8 +27,8 @@ typedef struct slp_sample_count { /* how many leases, workers or lags are of one
 /* what is known of a consumer only from its lease table, by a program that does not read the stream */
 typedef struct slp_sample_table {
   uint8_t there;   /* 1: the consumer is known only from its lease table, so this struct is used */
-  uint64_t up;     /* 1: the table was last read with success */
-  uint64_t age_ms; /* how old the values are, from the last read that succeeded; UINT64_MAX: none has */
+  uint64_t up;     /* 1: the last try to read the table succeeded */
+  uint64_t age_ms; /* the time since the last read that succeeded; UINT64_MAX: none has */
   uint64_t readings, failures;
   slp_sample_count leases[SLP_SAMPLE_WORDS], workers[SLP_SAMPLE_WORDS], lags[SLP_SAMPLE_WORDS];
   size_t leases_n, workers_n, lags_n; /* how many elements of the arrays above are used */
@@ -76,7 +76,7 @@ void slp_sample_free(slp_sample *s); /* empties the sample, which may then be us
  * SLP_ELIMIT. */
 int slp_sample_add(slp_sample *s, const char *app, const char *stream, const char *worker,
                    slp_reading reading, const sloop_stats_t *stats);
-/* Both are about the consumer that was added last: they add a shard to it, or set its text `stuck`. They
+/* The next two functions add a shard to the consumer that was added last, or set its text `stuck`. They
  * return 0, SLP_ENOMEM or SLP_ELIMIT. */
 int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard);
 int slp_sample_set_stuck(slp_sample *s, const char *why);
@@ -84,7 +84,7 @@ int slp_sample_set_stuck(slp_sample *s, const char *why);
  * is not ready, or "". */
 int slp_sample_add_table(slp_sample *s, const char *app, const char *stream, int64_t behind_ms,
                          int64_t unknown_ms, const char *stuck, const slp_sample_table *table);
-/* adds a shard to the consumer that slp_sample_add_table has added last */
+/* Adds a shard to the consumer that slp_sample_add_table added last. */
 int slp_sample_add_lease(slp_sample *s, const char *shard, uint64_t epoch, int64_t behind_ms);
 /* Sets failed_as of the consumer that was added last. */
 void slp_sample_set_failures(slp_sample *s, const uint64_t failed_as[SLP_FAILURES]);

@@ -161,7 +161,7 @@ void slp_metrics_text_name(const char *stat, const char *unit, char out[80]) {
   const char *base = base_unit(unit);
   size_t n = (size_t)snprintf(out, 80, "sloop");
   int now_told = !ends_with(stat, "_now") || !has_counter(stat);
-  /* Leaves out the unit, which comes at the end, and "now", which the TYPE line says. */
+  /* Leaves out the unit, which is appended at the end, and "now", which the TYPE line expresses. */
   for (const char *word = stat; *word;) {
     int len = (int)strcspn(word, "_");
     slp_str w = {word, (size_t)len};
@@ -317,7 +317,7 @@ static void add_stat_head(slp_buf *b, const stat_row *row) {
   add_head(b, name, is_level(row->name) ? "gauge" : "counter", help, *base ? base : unit);
 }
 
-/* Moves on to the next consumer, shard or family. */
+/* Moves t to the next line: of the next consumer or shard, or the first line of the next family. */
 static void step(slp_metrics_text *t, other_kind kind) {
   const slp_sample *s = t->sample;
   int shards = kind == PER_SHARD || kind == PER_SHARD_STATE;

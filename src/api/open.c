@@ -1,5 +1,5 @@
-/* open.c - builds a consumer out of host, identity, service, source, engine and core's consumer, starts it,
- * and takes it apart again. */
+/* open.c - builds a consumer out of host, identity, service, source, engine and core's consumer; starts it,
+ * and frees these parts when it is closed. */
 #include "api/open.h"
 
 #include "api/identity.h"
@@ -138,7 +138,8 @@ static void family_free(slp_family *f) {
   slp_mem_drop(mem);
 }
 
-/* Reports that credentials are slow. They matter to all joined consumers, but only one of them reports it. */
+/* Reports that credentials are slow. All joined consumers need the credentials, but only one consumer reports
+ * it. */
 static void tell_wait(void *ctx, const char *text) {
   slp_family *f = ctx;
   SLP_LIST_EACH(&f->engine->consumers, it) {

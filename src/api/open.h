@@ -14,8 +14,8 @@
 #include <sloop.h>
 #include <sloop_admin.h>
 
-/* What a consumer uses from outside. All zero: the process's environment, and the services and stores that
- * the options name. The simulator sets members of its own. */
+/* What a consumer uses from outside the library. All zero: the process's environment, and the services and
+ * stores that the options name. The simulator puts its own services, stores and environment here. */
 typedef struct slp_outside {
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
@@ -30,7 +30,7 @@ typedef struct slp_outside {
 } slp_outside;
 #define SLP_ONE_KEY UINT32_MAX
 
-/* what consumers share that were opened with the option `join` (a family) */
+/* A family: what a consumer shares with the consumers that have joined it by the option `join`. */
 typedef struct slp_family {
   slp_host *host;
   slp_mem *mem; /* a reference is held */
@@ -54,13 +54,14 @@ typedef struct slp_family {
   struct slp_creds_ask *creds_ask;
 } slp_family;
 
-/* An operator's handle: a part of a consumer, which has all that it needs. */
+/* An operator's handle. It is a part of a consumer, because the consumer has all that the handle's commands
+ * need. */
 struct sloop_admin_s {
   sloop_t *s; /* the consumer */
   /* 1: sloop_admin_open() has opened the consumer for this handle alone. It never starts. */
   uint8_t alone;
   struct slp_admin_call *call; /* the request that is not answered yet; NULL: none is */
-  slp_store_cost cost;         /* of all requests that were answered */
+  slp_store_cost cost;         /* the cost of all commands that have ended, except migrations */
   sloop_admin_closed_cb closed_cb;
   void *closed_arg;
 };
@@ -74,8 +75,8 @@ struct sloop_s {
   uint8_t started, closing;
   /* 1: this consumer wants to keep the loop alive */
   uint32_t refd;
-  /* callbacks of the application that are still to come; save_cb: that of a checkpoint that closing
-   * interrupts */
+  /* callbacks of the application that must still be called; save_cb: the callback of a checkpoint that
+   * closing interrupts */
   sloop_cb stop_cb, close_cb, save_cb;
   void *stop_arg, *close_arg, *save_arg;
   sloop_admin_t admin;
@@ -92,7 +93,7 @@ int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t *
  * alive */
 void slp_family_ref(slp_family *f);
 
-/* in opts.c: returns 0, or an error with the reason in `why` */
+/* Checks the options (opts.c). Returns 0, or an error with the reason in `why`. */
 int slp_opts_check(const sloop_opts_t *o, char why[160]);
 /* Copies o and all that it points to. If the caller was compiled with an older header, its struct lacks the
  * last members; these get their defaults. */

@@ -1,6 +1,6 @@
 /* operator.c - the entry points of an operator's commands. A handle (admin_handle.c) runs one command at a
- * time. Each command has its own store, schema and requests. So it works before sloop_start, and also while
- * a fleet runs. */
+ * time. Each command has its own store, schema and requests. So a command works before sloop_start, and also
+ * while workers of the application run. */
 #include "api/operator.h"
 
 #include "admin/command.h"
@@ -29,14 +29,14 @@
  * with an older header has a smaller one than this library. */
 #define PLACE_SIZE_MIN (offsetof(sloop_place_t, token) + sizeof(char *))
 #define LAG_MS 10000u   /* the time limit of sloop_admin_lag(), in ms, if the caller gives none */
-#define DRAIN_MS 60000u /* the same of sloop_admin_drain() and sloop_admin_pause() */
+#define DRAIN_MS 60000u /* the same for sloop_admin_drain() and sloop_admin_pause() */
 
 typedef struct table_place { /* the source or the target of a migration, if it is a lease table */
   sloop_t *s;
   sloop_opts_t o; /* only app, store and schema are set, with owned copies */
   /* 1: the table may have rows of other streams too */
   int several;
-  /* in the source: the target; NULL: the target is a token, or this is the target itself */
+  /* in the source's struct: the target; NULL: the target is a token, or this struct is the target's */
   const struct table_place *other;
 } table_place;
 
@@ -49,7 +49,7 @@ struct slp_admin_call {
   slp_admin_task task;
   uint32_t limit_ms;
   uint8_t hold_on;
-  sloop_leases_cb leases_cb; /* of the callbacks here, only that for `task` is set */
+  sloop_leases_cb leases_cb; /* of the callbacks in this struct, only the one for `task` is set */
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
   sloop_drain_cb drain_cb;
@@ -152,8 +152,8 @@ static void on_done(slp_admin *done, void *arg) {
   admin_free(a);
 }
 
-/* Reports a failed try, if a service answered it with an error. A try without an answer is not reported; if
- * the command fails because of it, its end says so. */
+/* Reports a failed try, if a service answered it with an error. A try without an answer is not reported here;
+ * if it makes the command fail, the command's callback gets the error. */
 static void on_again(void *arg, const slp_fail *f, uint32_t tries, uint64_t wait_us) {
   slp_admin_call *a = arg;
   if (f->http_status) slp_report_error(a->s->consumer, f, NULL, 0, tries, wait_us / 1000);
@@ -300,8 +300,8 @@ static int open_place(void *ctx, const slp_src_describe *d, slp_store **ret_stor
   return slp_leases_open_at(p->s, &p->o, p->several, d, ret_store, ret_schema, f);
 }
 
-/* Puts "the target" or "the source", whichever has failed, in front of the message. If single
- * rows are the reason, does nothing, because the answer lists each of these rows. */
+/* Puts "the target" or "the source", whichever has failed, in front of the message. Does nothing if single
+ * rows are the reason, because the answer lists each of these rows. */
 static void name_side(slp_fail *f, const slp_migrate *m, const slp_admin_why *why) {
   char text[sizeof f->message];
   if (f->class == SLP_FINE || f->code == SLOOP_EOPTION || why->reason == SLP_ADMIN_IN_THE_WAY) return;
@@ -353,8 +353,8 @@ void sloop_place_init_sized(sloop_place_t *p, size_t size) {
   memcpy(p, &size, sizeof size);
 }
 
-/* Reads one side of a migration from a caller that may have been compiled with an older header. read, 1: it
- * is the source. Returns 1 if it names a table, or is a usable token. */
+/* Reads one side of a migration from a caller that may have been compiled with an older header. read 1: p is
+ * the source. Returns 1 if p names a table or stands for a token; the source's token must be given. */
 static int read_place(const sloop_place_t *p, int read, sloop_place_t *full) {
   memset(full, 0, sizeof *full);
   if (!p || p->size < PLACE_SIZE_MIN) return 0;

@@ -73,8 +73,8 @@ static int check_stream(const char *stream, char why[160]) {
   return r;
 }
 
-/* Checks whether the start position is valid. Of a token it checks only whether it can be parsed, as long as
- * nothing exists that would have to be closed; the token is parsed again when the consumer is created. */
+/* Checks whether the start position is valid. A token is only parsed here, before anything exists that would
+ * have to be closed. It is parsed again when the consumer is created. */
 static int check_start(const sloop_opts_t *o, char why[160]) {
   slp_token *token = NULL;
   int r = slp_start_position_check(&o->start, why);
@@ -127,7 +127,7 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
 }
 
 /* Returns 1 if the registered consumer belongs to the stream. If the user gave only the stream's name, only
- * names are compared, because its account is not known yet. */
+ * names are compared, because the stream's account is not known yet. */
 static int is_consumer_of(const slp_consumer_name *consumer, const slp_stream_name *stream) {
   slp_stream_name its;
   const char *wrong;

@@ -67,7 +67,7 @@ static void settle(slp_rights *t, slp_right_verdict verdict, const char *why) {
   go_on(t);
 }
 
-/* Leaves the right of a call untried that is harmless only on a server that honours DryRun. */
+/* Leaves a right untried, because its call is harmless only on a server that honours DryRun. */
 static void settle_harmful(slp_rights *t, const char *but) {
   const slp_right_call *call = slp_right_call_of(t->rights[t->at].action);
   char why[SLP_RIGHT_WHY];
@@ -97,8 +97,8 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   return 0;
 }
 
-/* Returns 1 if the service itself denies the right. A refusal that has no error name of the service comes
- * from a proxy, and says nothing about rights. */
+/* Returns 1 if the service itself denies the right. A refusal without an error name of the service comes from
+ * a proxy, and shows nothing about rights. */
 static int is_denied(const slp_fail *f) { return f->class == SLP_ACCESS && f->aws_code[0]; }
 
 /* Returns 1 if every other call would fail in the same way, so that trying more rights is useless. */

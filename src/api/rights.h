@@ -17,15 +17,15 @@ typedef enum {
 #define SLP_RIGHT_WHY 480
 
 typedef struct slp_right {
-  /* in, like `of` and `consumer`; borrowed: the name of the right, as "kinesis:GetRecords" */
+  /* Input, like `of` and `consumer`; borrowed. The name of the right, such as "kinesis:GetRecords". */
   const char *action;
   /* The stream or table: "orders", "dynamodb:t", or an ARN. All rights for one stream or table must follow
    * each other, because a call needs what an earlier answer contained. */
   const char *of;
-  const char *consumer;      /* a registered consumer, by name or ARN; NULL: no registered consumer is used */
-  uint8_t leases;            /* in, 1: the table is reached by the endpoint of the leases */
+  const char *consumer;      /* name or ARN of a registered consumer; NULL: no registered consumer is used */
+  uint8_t leases;            /* input: 1 if the table is reached by the endpoint of the leases */
   slp_right_verdict verdict; /* output */
-  /* out: what the service answered, or why the right was not tried; "": nothing to say */
+  /* output: what the service answered, or why the right was not tried; "": neither applies */
   char why[SLP_RIGHT_WHY];
 } slp_right;
 

@@ -37,8 +37,8 @@ static void take_shard(slp_right_facts *f, uint32_t depth, slp_str name, slp_str
   if (slp_str_is(name, "ShardId")) keep(f->shard, sizeof f->shard, text);
 }
 
-/* Returns the id of a shard for the call. If ListShards has given none, returns the id that the first shard
- * of every new stream has. */
+/* Returns the id of a shard for the call. If ListShards has returned no shard, returns the id that the first
+ * shard of every new stream has. */
 static const char *shard_of(const slp_right_facts *f) {
   return f->shard[0] ? f->shard : "shardId-000000000000";
 }
@@ -176,7 +176,8 @@ static const char *lacks_key(const slp_right *r, const slp_right_facts *f) {
   return f->keys_n ? NULL : "it needs the table's key, and DescribeTable gave none";
 }
 
-/* Writes the value of a key that no row of a lease table has. The keys of these rows are texts. */
+/* Writes the member `name`: a key's value that no row of a lease table has, so that the call finds nothing.
+ * The keys of lease tables are texts. */
 static void put_value(slp_jw *w, const char *name) {
   slp_jw_object(w, name);
   slp_jw_z(w, "S", "stream-tail --iam --try");
@@ -275,9 +276,9 @@ const slp_right_call *slp_right_call_of(const char *action) {
   return row ? row : find(dynamodb_calls, SLP_COUNT(dynamodb_calls), action);
 }
 
-/* A request is authorised before anything else is done about it (IAM User Guide, "How IAM works"). So if it
- * is refused because a consumer does not exist, or because of another subscription, the user has the
- * right. */
+/* A service checks the rights of a request before anything else (IAM User Guide, "How IAM works"). So a
+ * request that is refused because a consumer does not exist, or because of another subscription, shows that
+ * the user has the right. */
 int slp_right_shown_by(const slp_right_call *call, const slp_fail *f) {
   if (call->dry && strcmp(f->aws_code, "DryRunOperationException") == 0) return 1;
   if (call->needs_dry && strcmp(f->aws_code, "ResourceInUseException") == 0) return 1;

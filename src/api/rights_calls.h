@@ -16,7 +16,7 @@ typedef enum {
   SLP_DRY_RUN_IGNORED /* the server has carried out a call with DryRun */
 } slp_dry_run;
 
-/* what the answers about one stream or table have said so far; all zero: nothing */
+/* what the answers about one stream or table have shown so far; all zero: nothing */
 typedef struct slp_right_facts {
   const char *of;
   char arn[512]; /* the ARN of the stream */
@@ -32,7 +32,7 @@ typedef struct slp_right_facts {
 } slp_right_facts;
 
 typedef struct slp_right_call {
-  /* the right, as "kinesis:GetRecords"; NULL: the call only prepares another one, and shows no right */
+  /* the right, such as "kinesis:GetRecords"; NULL: the call only prepares another call, and shows no right */
   const char *action;
   slp_svc svc;
   /* the operation for the request's header; NULL: the call is never sent, and why_not says why */
@@ -40,7 +40,7 @@ typedef struct slp_right_call {
   /* writes the members of the request's body */
   void (*put)(slp_jw *w, const slp_right *r, const slp_right_facts *f);
   /* Takes a value from the answer. depth: 1 for members of the top-level object. text.p NULL: the value is no
-   * text; it begins here. */
+   * text; if it is an object or a list, this is its beginning. */
   void (*take)(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text);
   /* Returns a text that says what is missing before the call can be sent; NULL: nothing is. */
   const char *(*lacks)(const slp_right *r, const slp_right_facts *f);

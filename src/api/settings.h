@@ -13,8 +13,8 @@ typedef enum {
   SLP_SETTING_U64,
   SLP_SETTING_I64,
   SLP_SETTING_FLAG,
-  SLP_SETTING_TEXT,  /* a text: the struct gets the pointer, the text is not copied */
-  SLP_SETTING_CHOICE /* one of several words: an enum; the words are in `unit` */
+  SLP_SETTING_TEXT,  /* a text; the struct points to the caller's text, which is not copied */
+  SLP_SETTING_CHOICE /* one of several words; the struct has an enum; the words are in `unit` */
 } slp_setting_kind;
 
 typedef struct slp_setting {
@@ -26,7 +26,8 @@ typedef struct slp_setting {
    * 1 */
   const char *unit;
   const char *meaning;
-  /* 1: stream-tail's -X does not offer it, because there is another option for it or no use */
+  /* 1: stream-tail's -X does not offer this setting, because another option sets it, or because it would be
+   * of no use there */
   uint8_t for_programs;
 } slp_setting;
 
