@@ -190,7 +190,7 @@ static int tell_guest(search *f, const slp_layout *l, const tagged *all, size_t 
   return 0;
 }
 
-/* Returns the application's name: that of its table, without the suffix that the layout adds. */
+/* Returns the name of the application: the name of its table without the suffix that the layout adds. */
 static slp_str app_of_table(const slp_layout *l, const char *table) {
   slp_str app = slp_str_of(table);
   size_t n = l->ends[0] ? strlen(l->ends[0]) : 0;

@@ -45,7 +45,7 @@ int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
 void slp_family_ref(slp_family *f) { slp_host_ref(f->host, f->unrefs < f->members); }
 
 /* Remembers whether this consumer wants to keep the loop alive. Joined consumers share the host's one
- * reference to the loop. It is dropped when none of them wants to keep the loop alive. */
+ * reference to the loop. This reference is dropped when no consumer wants to keep the loop alive. */
 static void set_ref(sloop_t *s, uint32_t on) {
   if (s->refd == on || s->closing) return;
   s->refd = on;

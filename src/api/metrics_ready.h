@@ -11,7 +11,7 @@
 #define SLP_READY_WHY 400
 
 /* Why shards of a consumer make no progress. For each state: `n` is the number of shards in this state. `ms`
- * is how long the shard that has been in it longest has been in it, and `why` is a text about that shard. */
+ * and `why` are about the shard that has been in this state for the longest time: for how long, and why. */
 #define SLP_READY_STATES 12
 typedef struct slp_ready_shards {
   struct {

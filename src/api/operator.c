@@ -136,8 +136,8 @@ static void admin_free(slp_admin_call *a) {
   slp_mem_drop(mem);
 }
 
-/* Tells the application that the command is over. Its callback may start the next command, or close the
- * consumer. */
+/* Tells the application that the command is over, by calling the command's callback. The callback may start
+ * the next command, or close the consumer. */
 static void on_done(slp_admin *done, void *arg) {
   slp_admin_call *a = arg;
   slp_fail f = *slp_admin_fail(done);

@@ -1,6 +1,6 @@
 /* ask_owner.c - what steal.c and claim_strategy.c have in common: to ask a living owner for a lease, a worker
- * writes a claim (its name) into the lease's row. Then it reads the row until the owner has given the lease
- * up. If it no longer wants the lease, it removes its claim. */
+ * writes a claim (its name) into the lease's row. Then the worker reads the row until the owner has given the
+ * lease up. A worker that no longer wants the lease removes its claim. */
 #include "guest/ask_owner.h"
 
 #include "base/mutant.h"

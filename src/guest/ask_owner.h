@@ -24,7 +24,7 @@ int slp_ask_must_give_up(const slp_lease *l);
 void slp_ask_claimed(slp_lease *l);
 void slp_ask_leaves(slp_fleet *f);
 /* Returns 1 if the lease's owner is dead: it has shown no sign of life for long enough (slp_counter_dead),
- * and the counter in `row` is still the one that was last seen. */
+ * and the counter in `row` is unchanged since it was last seen. */
 int slp_ask_owner_is_dead(slp_lease *l, const slp_lease_row *row);
 /* Returns 1 if the row has a claim, and the claim is this worker's. */
 int slp_ask_is_mine(const slp_lease *l, const slp_lease_row *row);

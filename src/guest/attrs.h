@@ -16,8 +16,8 @@ static inline int slp_attr_is_absent(const slp_row *row, const char *name) {
   return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
 }
 
-/* Returns 1 if the row belongs to another system: it has attributes besides its key, but none of those in
- * `known`. */
+/* Returns 1 if the row belongs to another system: the row has attributes besides its key, but none of the
+ * attributes in `known`. */
 static inline int slp_attrs_are_foreign(const slp_row *row, const char *const *known, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!slp_attr_is_absent(row, known[i])) return 0;

@@ -1,9 +1,9 @@
 /* claim_strategy.c - how leases are shared in tables of vmware-go-kcl, where no worker leads, and no worker
  * takes a lease from a living owner.
  *
- * A worker that holds too few leases chooses a lease of the worker that holds the most. It asks for that
- * lease by a claim, which is its own name in the lease's row. It takes the lease when the owner has given it
- * up. Everything else is done as in steal.c.
+ * A worker that holds too few leases chooses a lease of the worker that holds the most. The worker asks for
+ * that lease by a claim, which is its own name in the lease's row. It takes the lease when the owner has
+ * given the lease up. Everything else is done as in steal.c.
  *   - A worker makes one claim at a time.
  *   - The owner may not see the claim. A checkpoint of the Go program writes the whole row, and so erases a
  *     claim before the program's next renewal would see it. A Go program that is configured not to share
@@ -66,7 +66,7 @@ static void wait(slp_lease *l, const slp_lease_row *row) {
   if (asked && as_chosen) {
     slp_ask_look_soon(l);
   } else if (asked) {
-    /* the claim is still in the row, but another worker than the one that was asked has the lease now */
+    /* the claim is still in the row, but the lease is now owned by another worker, which was not asked */
     slp_ask_take_back(l);
   } else if (as_chosen &&
              (l->state == SLP_LEASE_WANTED || ++slp_guest_lease_of(l)->choice.unheard < CLAIMS_MAX)) {
@@ -83,8 +83,8 @@ int slp_claim_is_put_back(const slp_lease *l, const slp_lease_row *row) {
   return row->owner.n && !slp_str_eq(row->owner, me(l->f)) && row->epoch < l->own.row_epoch;
 }
 
-/* Handles the row of one lease that was read by itself. If this worker has chosen the lease, it asks for it,
- * waits for it, or takes it when it is free. */
+/* Handles the row of one lease that was read by itself. If this worker has chosen the lease, it asks for the
+ * lease, waits, or takes the lease if it is free. */
 void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   int free = !row->owner.n || slp_str_eq(row->owner, me(f)) || slp_ask_owner_is_dead(l, row) ||

@@ -6,8 +6,8 @@
 #include "lease/lease_types.h"
 #include "lease/schema.h"
 
-/* The first of these functions is the member reserved_until_us of slp_guest_strategy; the other two are the
- * members met and missed of slp_strategy. */
+/* slp_claim_reserved_until_us is the member reserved_until_us of slp_guest_strategy. slp_claim_met and
+ * slp_claim_missed are the members met and missed of slp_strategy. */
 uint64_t slp_claim_reserved_until_us(slp_fleet *f, const slp_lease_row *row);
 void slp_claim_met(slp_lease *l, const slp_lease_row *row);
 void slp_claim_missed(slp_lease *l);

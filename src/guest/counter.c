@@ -1,5 +1,5 @@
-/* counter.c - a worker proves that it lives by the rows of its leases. Each row has a counter that its owner
- * raises, or a wall-clock time at which the lease runs out. Both are called the counter here.
+/* counter.c - a worker proves by the rows of its leases that it is alive. Each row has a counter that its
+ * owner raises, or a wall-clock time at which the lease runs out. Both are called the counter here.
  *   - Each write of a lease raises its counter, including a checkpoint. So when a renewal is due and there is
  *     a position to save, a checkpoint is sent instead.
  *   - If a worker finds the counter as it left it, it still owns the lease, whatever happened meanwhile,
@@ -135,8 +135,8 @@ static void renew_soon(slp_lease *l, uint64_t us) {
 }
 
 /* Handles a renewal that was refused although the counter is as this worker left it: a leader has written the
- * next owner's name into the row. This worker still has the lease. It renews the lease again, on the
- * condition that the row has that name. */
+ * next owner's name into the row. This worker still has the lease, so it renews the lease again, now on the
+ * condition that the row has the next owner's name. */
 static void was_claimed(slp_lease *l, const slp_write *op) {
   if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
   renew_soon(l, l->row.claim.n ? 0 : RETRY_US);

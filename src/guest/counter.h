@@ -1,5 +1,5 @@
-/* counter.h - a worker proves that it lives by the rows of its leases. Each row has a counter or a time,
- * which the lease's owner raises. (counter.c) */
+/* counter.h - a worker proves by the rows of its leases that it is alive. Each row has a counter or a time
+ * that the lease's owner raises. (counter.c) */
 #ifndef SLP_GUEST_COUNTER_H
 #define SLP_GUEST_COUNTER_H
 
@@ -22,8 +22,9 @@ void slp_counter_gone(slp_lease *l);
 /* Parks a lease: this worker keeps the lease and does not read its shard, so that no worker reads it.
  * Other layouts release a parked lease and mark its row, but rows of these layouts have no such mark. */
 void slp_counter_park(slp_lease *l);
-/* The member `urgent` of slp_strategy: operations on which the worker's life depends. A lease has one write
- * under way at a time, so each of these writes delays the lease's next renewal. */
+/* The member `urgent` of slp_strategy: operations that prove that the worker is alive, or that delay the next
+ * proof. A lease has only one write under way at a time, so each of its writes delays the lease's next
+ * renewal. */
 #define SLP_COUNTER_URGENT                                                                             \
   (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_RETAKE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | \
    SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_TRANSFER) | SLP_BIT(SLP_OPERATION_END) |     \

@@ -22,9 +22,9 @@ static uint32_t below(uint64_t *state, uint32_t bound) {
   return bits % bound;
 }
 
-/* Returns which of n sorted names is elected. The shuffle goes from the last place down: each step swaps its
- * place with a random place that is not above it. This function goes through the swaps backwards, to find the
- * name that ends at the first place. */
+/* Returns which of n sorted names is elected. The shuffle goes from the last place down: each step swaps the
+ * name at its place with the name at a random place that is not higher. This function goes through the swaps
+ * backwards, to find the name that ends at the first place. */
 uint32_t slp_elected(uint32_t n, slp_mem *mem) {
   uint64_t state = (SEED ^ MULTIPLIER) & MASK;
   uint32_t at = 0, *picks = slp_zalloc_n(mem, (size_t)n + 1, sizeof *picks);

@@ -89,8 +89,8 @@ void slp_entry_listed(slp_fleet *f, int ok) {
   look_in(f, ok ? 0 : RETRY_US);
 }
 
-/* Decides from the listing whether the rows belong to another stream. Returns 1 if they do, so that the
- * worker does not join, or if that must be decided again later. */
+/* Decides from the listing whether the rows belong to another stream. Returns 1 if they do; the worker then
+ * does not join. Also returns 1 if this must be decided again later. */
 static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
   slp_entry *e = &slp_guest_of(f)->entry;
   char text[400];
@@ -122,7 +122,7 @@ typedef struct sight { /* what one read of the table has shown */
   slp_other_stream other;
 } sight;
 
-/* Looks at the row of one lease. Returns 1 if the worker does not join because of it. */
+/* Looks at the row of one lease. Returns 1 if the worker does not join because of this row. */
 static int see_lease(slp_read *r, sight *s, const slp_parsed_row *row) {
   slp_fleet *f = r->f;
   const slp_lease_row *l = &row->u.lease;

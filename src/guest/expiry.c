@@ -7,8 +7,8 @@
 #define NS_PER_MS UINT64_C(1000000)
 /* if the time in a row is further ahead than this, it is wrong, and may be replaced by an earlier time */
 #define AHEAD_NS (3600 * 1000 * NS_PER_MS)
-/* A claim of a Go program is respected until this long after the time in the lease's row. It is
- * vmware-go-kcl-v2's default of LeaseStealingClaimTimeoutMillis. */
+/* A claim of a Go program is respected until this long after the time in the lease's row. The value is the
+ * default of LeaseStealingClaimTimeoutMillis in vmware-go-kcl-v2. */
 #define PEER_CLAIM_MS 120000
 
 static int proves_life(slp_operation_kind kind) {

@@ -2,10 +2,10 @@
  * runs out. Another worker may take the lease when that worker's own wall clock shows a later time. The time,
  * in nanoseconds since 1970, is also the lease's epoch. Pure. (expiry.c)
  *
- * A reader compares its wall clock with the owner's, as the other system's programs do. That the time is
- * past does not prove by itself that the owner is dead. The row must also have been unchanged for one
- * lease time on the reader's own monotonic clock. So a reader whose wall clock is ahead takes nothing from
- * living owners, and a reader whose wall clock is behind takes leases later. */
+ * A reader compares its wall clock with the owner's, as the other system's programs do. A time in the past
+ * does not prove by itself that the owner is dead. The row must also have been unchanged for one lease time
+ * on the reader's own monotonic clock. So a reader whose wall clock is ahead takes nothing from living
+ * owners, and a reader whose wall clock is behind takes leases later. */
 #ifndef SLP_GUEST_EXPIRY_H
 #define SLP_GUEST_EXPIRY_H
 
@@ -21,8 +21,8 @@ uint64_t slp_expiry_after(const slp_operation *i, int64_t wall_ms, uint32_t leas
  * differ. The result is on the reader's monotonic clock, which shows now_us at present. If the lease has run
  * out already, returns now_us. */
 uint64_t slp_expiry_past_us(uint64_t epoch, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);
-/* Returns until when only the worker that has claimed the lease may take it, on the reader's monotonic clock,
- * which shows now_us at present. Returns 0 if no worker other than `me` has claimed the lease.
+/* Returns the time before which only the worker that has claimed the lease may take it; 0: no worker except
+ * `me` has claimed it. The time is on the reader's monotonic clock, which shows now_us at present.
  *   - A worker of sloop (known by the form of its name) reads the row twice a second, and so takes the lease
  *     as soon as its owner has given it up. Its claim ends when the lease has run out (slp_expiry_past_us):
  *     if it has not taken the lease by then, it is dead.

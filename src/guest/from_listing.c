@@ -17,9 +17,9 @@
 #define ABSENT_US 60000000
 
 /* Returns 1 if all parents of the lease's shard are known. In these layouts a row names one parent at most,
- * so the other parent of a merge is taken from the listing. If the shard is not listed because the stream has
- * forgotten it, its parents do not matter any more. If it is not listed because it is newer than the listing,
- * its parent is still listed. */
+ * so the other parent of a merge is taken from the listing. A shard that the listing lacks is either
+ * forgotten by the stream or newer than the listing. If the stream has forgotten it, its parents do not
+ * matter any more. If it is newer, its parent is still listed. */
 int slp_listing_knows_parents(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_lease_gate *gate = &l->gate;

@@ -6,6 +6,7 @@
  *   renewal     a write by which an owner keeps its lease: it changes the counter or time in the row
  *   round       one read of the whole table, and what follows from it
  *   lease time  the option lease_ms: how long a lease is kept without a renewal
+ *   the other system   the system whose table this is, such as Amazon's KCL
  *   worker of sloop    known by the form of its name, "id.incarnation"; others are of the other system
  *   stranger    a worker or program of the other system
  * slp_strategy and slp_guest_strategy are tables of functions (strategies.h); many functions of this room are

@@ -10,8 +10,9 @@
  * are no members of the enum slp_operation_kind, so a switch over a kind must convert the kind to
  * unsigned. */
 #define SLP_GUEST_KIND(n) ((slp_operation_kind)(SLP_OPERATIONS + (n)))
-#define SLP_GUEST_RENEW SLP_GUEST_KIND(0)   /* renews one lease, as the proof of life that each lease needs */
-#define SLP_GUEST_PUBLISH SLP_GUEST_KIND(1) /* writes the row by which this worker shows that it lives */
+#define SLP_GUEST_RENEW SLP_GUEST_KIND(0) /* renews one lease, as the proof of life that each lease needs */
+/* writes this worker's own row, which shows that the worker is alive */
+#define SLP_GUEST_PUBLISH SLP_GUEST_KIND(1)
 #define SLP_GUEST_WITHDRAW SLP_GUEST_KIND(2) /* removes the row that PUBLISH writes */
 #define SLP_GUEST_UNCLAIM SLP_GUEST_KIND(3)  /* removes this worker's claim on a lease */
 #define SLP_GUEST_OPERATIONS SLP_GUEST_KIND(4)

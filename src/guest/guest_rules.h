@@ -12,8 +12,8 @@
 typedef struct slp_steal_lease {
   uint32_t owner; /* the number of the worker that owns the lease; SLP_NOBODY: the lease is free */
   uint8_t free;   /* 1: the lease has no owner, or its owner is dead */
-  /* 1: the lease has been free for long: its last owner has not renewed it for three lease times, or it was
-   * free when it was first seen */
+  /* 1: the lease has been free for long: it was free when it was first seen, or its last owner has not
+   * renewed it for three lease times */
   uint8_t old;
   uint8_t ready; /* 1: this worker may take the lease now; 0: the lease only counts for the fair share */
   uint8_t ret;   /* out: 1: take the lease */
@@ -79,7 +79,7 @@ typedef enum slp_sync_make {
   SLP_SYNC_AT_OLDEST, /* at the shard's oldest record, because its parents were read */
   SLP_SYNC_AT_END     /* at the shard's end, so that it counts as read */
 } slp_sync_make;
-/* a shard that the stream lists, or that has a row although the stream does not list it */
+/* a shard that the stream lists or that has a row */
 typedef struct slp_sync_shard {
   /* indexes of the parents in the array of shards; SLP_NO_SHARD: there is no such parent */
   size_t parents[2];

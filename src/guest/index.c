@@ -114,7 +114,7 @@ static int same(const slp_index_names *have, const slp_str *names, size_t n) {
   return 1;
 }
 
-/* If the names differ from those in `to`, replaces `to` by copies of them, and remembers the time of the
+/* If `names` differ from the names in `to`, replaces `to` by copies of `names`, and remembers the time of the
  * change. Returns 0, or SLP_ENOMEM with `to` as it was. */
 static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t n) {
   size_t bytes = 0;
@@ -137,7 +137,7 @@ static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t 
 
 /* ---- damaged rows ------------------------------------------------------------------------------------- */
 
-/* Ends this worker, which found a damaged row before it joined. It has not written anything. */
+/* Ends this worker, because it found a damaged row before it joined. The worker has not written anything. */
 static void refuse(slp_fleet *f, const slp_parsed_row *row) {
   slp_str key = row->key.hash;
   slp_indexing_stop(f);
@@ -147,8 +147,8 @@ static void refuse(slp_fleet *f, const slp_parsed_row *row) {
                  key.p, f->schema->name, row->why);
 }
 
-/* Reports a damaged row. Returns 1 if the worker ends because of it, which it does while it has not joined
- * yet. */
+/* If the row is damaged, reports it, and ends the worker if the worker has not joined yet. Returns 1 if it
+ * has ended the worker. */
 static int is_bad(slp_fleet *f, const slp_parsed_row *row) {
   if (row->kind != SLP_ROW_BAD) return 0;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {

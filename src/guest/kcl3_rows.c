@@ -1,7 +1,8 @@
-/* kcl3_rows.c - reads those rows of KCL 3 that are not leases, as the KCL's own classes write them
- * (project amazon-kinesis-client: MigrationState, TableMigrationState, WorkerMetricStats; project
- * amazon-dynamodb-lock-client: AmazonDynamoDBLockClient). Their key is `leaseKey` in the table of leases,
- * `key` in the table APPLICATION-CoordinatorState, and `wid` in the table APPLICATION-WorkerMetricStats. */
+/* kcl3_rows.c - reads those rows of KCL 3 that are not leases, as the KCL's own classes write them (project
+ * amazon-kinesis-client: MigrationState, TableMigrationState, WorkerMetricStats; project
+ * amazon-dynamodb-lock-client: AmazonDynamoDBLockClient). The key of these rows is `leaseKey` in the table of
+ * leases, `key` in the table APPLICATION-CoordinatorState, and `wid` in the table
+ * APPLICATION-WorkerMetricStats. */
 #include "guest/kcl3_rows.h"
 
 #include "base/num.h"
@@ -76,8 +77,8 @@ static void read_load(const slp_row *row, slp_kcl_row *k) {
   if (l->wall_s < 0) bad(k, "its lut is no time");
 }
 
-/* Returns 1 if the key looks like that of a lease. If a row with such a key is no lease, it is reported to
- * the user, because it prevents the lease from being created and taken. */
+/* Returns 1 if the key looks like that of a lease. A row with such a key that is no lease is reported to the
+ * user, because it prevents the lease from being created and taken. */
 static int keeps_a_lease_away(slp_str key) {
   static const char mark[] = "shardId-";
   return key.n && memmem(key.p, key.n, mark, sizeof mark - 1) != NULL;

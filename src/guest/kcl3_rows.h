@@ -57,7 +57,7 @@ typedef struct slp_kcl_load_row {
 
 typedef struct slp_kcl_row {
   slp_kcl_row_kind kind;
-  slp_str name;    /* the row's key; empty: the row has none of the keys of these rows */
+  slp_str name;    /* the row's key; empty: the row has no key that rows of KCL 3 have */
   const char *why; /* with SLP_KCL_ROW_BAD: why the row can't be used; static text */
   union {
     slp_kcl_version_row version;
@@ -67,8 +67,8 @@ typedef struct slp_kcl_row {
   } u;
 } slp_kcl_row;
 
-/* A worker of the KCL writes its load each SLP_KCL_LOAD_EVERY_S. It is dead if it has not done so for
- * SLP_KCL_LOAD_DEAD_S. */
+/* A worker of the KCL writes its load each SLP_KCL_LOAD_EVERY_S. A worker that has not written its load for
+ * SLP_KCL_LOAD_DEAD_S is dead. */
 #define SLP_KCL_LOAD_EVERY_S 30
 #define SLP_KCL_LOAD_DEAD_S (2 * SLP_KCL_LOAD_EVERY_S)
 

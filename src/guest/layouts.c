@@ -77,8 +77,8 @@ static slp_schema *open_sloop(const slp_layout_at *at) {
   return s;
 }
 
-/* Sets the names of the further tables that an application of KCL 3 may have besides the table of leases.
- * They are made from the application's name, unless the user gave others. */
+/* Sets the names of the further tables that an application of KCL 3 may have besides the table of leases. The
+ * names are made from the application's name, unless the user gave other names. */
 static int name_tables_beside(const slp_layout_at *at, slp_schema *schema) {
   char coordinator[300], metrics[300];
   if (!at->in_dynamodb) return 0;

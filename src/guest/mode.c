@@ -172,7 +172,7 @@ static int load_is_alive(slp_fleet *f, const slp_mode_load *l) {
   return age_s <= (int64_t)(ALIVE_US / 1000000) && age_s >= -(int64_t)(ALIVE_US / 1000000);
 }
 
-/* Ends a pass over the rows: counts the other workers that are alive, and forgets those whose rows are
+/* Ends a pass over the rows: counts the other workers that are alive, and forgets the workers whose rows are
  * gone. */
 static void count_loads(slp_fleet *f) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;

@@ -1,5 +1,5 @@
 /* mode.h - which rules the workers of a KCL application follow: each worker takes leases for itself, or a
- * leader of the KCL assigns them. Rows of the KCL tell which rules hold. A worker reads them before it
+ * leader of the KCL assigns them. Rows of the KCL show which rules hold. A worker reads these rows before it
  * writes anything, and again in each round over the table, so that running workers follow an upgrade or a
  * roll-back. (mode.c)
  *
@@ -100,8 +100,8 @@ void slp_mode_stop(slp_fleet *f);
 void slp_mode_free(slp_fleet *f);
 
 /* To be called when the worker joins: reads the rows and decides which rules hold. If a row can't be
- * understood, ends the worker, which has written nothing. Otherwise starts it; if the rules ask for it, its
- * load is written first. */
+ * understood, ends the worker, which has written nothing. Otherwise starts the worker; if the rules require a
+ * row with its load, that row is written first. */
 void slp_mode_begin(slp_fleet *f);
 /* Reads the further tables of KCL 3.0 to 3.4, before each round. Calls `then` later, or at once if there are
  * no such tables. */

@@ -32,7 +32,7 @@ typedef struct several {
   part parts[SLP_SEVERAL_MAX];
   size_t n;
   slp_store_prepare *asked; /* the caller's request `prepare`; NULL: none is under way */
-  slp_store_prepare one;    /* the request to the store of one table, the one that is being prepared */
+  slp_store_prepare one;    /* the request to the store of the table that is being prepared */
   size_t at;                /* index of the table that is being prepared */
   uint8_t makes; /* 1: this pass creates missing tables; 0: this pass only finds out which tables are there */
   uint8_t looks; /* how many passes have found only some of the needed tables */

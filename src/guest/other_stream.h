@@ -1,7 +1,7 @@
 /* other_stream.h - for layouts whose rows do not have the name of their stream: decides whether the rows
- * belong to another stream than the one that should be read. The rows are compared with the stream's shards.
- * A shard's id alone proves nothing, because every stream begins with shardId-000000000000. Pure: no input
- * but the arguments. (other_stream.c) */
+ * belong to another stream than the stream that should be read. The rows are compared with the stream's
+ * shards. A shard's id alone proves nothing, because every stream begins with shardId-000000000000. Pure: no
+ * input but the arguments. (other_stream.c) */
 #ifndef SLP_GUEST_OTHER_STREAM_H
 #define SLP_GUEST_OTHER_STREAM_H
 
@@ -12,13 +12,13 @@ typedef struct slp_other_stream {
   /* input: the id of the listed shard with the greatest number in its id; empty: no listed id has a number */
   slp_str newest;
   uint64_t newest_n; /* input: the number of `newest` */
-  /* placed: number of rows whose position has a sequence number. early: for how many of them that number is
-   * less than the first number of their shard. */
+  /* placed: how many rows have a position with a sequence number. early: how many of these numbers are less
+   * than the first number of the row's shard. */
   size_t early, placed;
   /* for each kind of proof, the first shard whose row has it */
   slp_str early_shard, beyond_shard, range_shard;
   uint8_t proven; /* 1: the hash-key range in a row is not that of its shard; a shard's range never changes */
-  /* 1: a row's shard has a greater number than every listed shard. That is a proof, unless the listing is
+  /* 1: a row's shard has a greater number than every listed shard. This is a proof, unless the listing is
    * older than the shard. */
   uint8_t beyond;
 } slp_other_stream;

@@ -267,7 +267,7 @@ static void set_n(slp_row_request *d, const char *name, uint64_t n) {
 }
 static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-/* Adds the condition that the counter is as it was read, and raises it by one. */
+/* Adds the condition that the counter is as it was read, and the change that raises the counter by one. */
 static void move_on(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(takes_without_counter) || i->kind != SLP_OPERATION_TAKE)
     slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);

@@ -107,9 +107,9 @@ static int is_ours(slp_str owner) {
   return slp_instance_split(owner, &id, &incarnation);
 }
 
-/* Returns what is wrong with the owners' names in the row; NULL: nothing. A name is wrong if it is empty, or
- * if it is in the attribute of the other system. No condition could match such a name, so the lease could
- * never be taken. */
+/* Returns what is wrong with the owners' names in the row; NULL: nothing. A name is wrong if it is empty, if
+ * a name of sloop's form is in OWNER, or if a name of another form is in OURS. No condition could match such
+ * a name, so the lease could never be taken. */
 static const char *wrong_owner(const slp_row *row) {
   const slp_val *ours = slp_attr_of(row, OURS), *theirs = slp_attr_of(row, OWNER);
   if (ours->kind == SLP_VAL_S && !is_ours(ours->s)) return "its " OURS " is no worker of ours";
@@ -146,7 +146,7 @@ static uint64_t sign_of_kcl_rb(const slp_row *row) {
   return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
 }
 
-/* Rows that kcl-rb has written have at least one of these attributes. A row that sloop has created may have
+/* A row that kcl-rb has written has at least one of these attributes. A row that sloop has created may have
  * nothing but its key, if the shard is read from its oldest record. */
 static const char *const known[] = {OWNER, TIMEOUT, CHECKPOINT, PARENT, OURS, COUNTER, TAKEN, PLACE};
 

@@ -131,7 +131,7 @@ static const char *wrong_lease(const slp_row *row, const slp_lease_row *l) {
   return NULL;
 }
 
-/* Returns 1 if the row has attributes besides its key, but none of those of kinsumer's rows. */
+/* Returns 1 if the row has attributes besides its key, but no attribute that kinsumer's rows have. */
 static int is_foreign(const slp_row *row) {
   static const char *const known[] = {OWNER,    OWNER_NAME, UPDATED,      UPDATED_TEXT,
                                       SEQUENCE, FINISHED,   FINISHED_TEXT};

@@ -1,6 +1,6 @@
 /* shard_rows.h - for layouts that have one row for each shard, with the shard's id as the only key. In some
- * of these layouts a row without a saved position does not say where reading begins; the options of each
- * reader do. */
+ * of these layouts, a row without a saved position does not contain where reading begins; each worker takes
+ * that from its own options. */
 #ifndef SLP_GUEST_SHARD_ROWS_H
 #define SLP_GUEST_SHARD_ROWS_H
 

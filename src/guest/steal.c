@@ -105,7 +105,7 @@ static int asks_owner(const slp_fleet *f, const slp_lease_row *row) {
   return slp_instance_split(row->owner, &id, &incarnation) && (!row->claim.n || row->claim_asks);
 }
 
-/* Returns how long an owner that was asked may take to hand the lease over. If it takes longer, it runs a
+/* Returns how long an owner that was asked may take to hand the lease over. An owner that takes longer runs a
  * version of sloop that does not read claims. */
 static uint64_t patience_us(const slp_fleet *f) {
   return (uint64_t)f->o.handover_ms * 1000 + slp_fleet_lease_us(f);
@@ -118,7 +118,8 @@ static int waits(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_str from = slp_instance_str(&slp_guest_lease_of(l)->choice.from);
   int may = slp_guest_lease_of(l)->choice.until_us && slp_str_eq(row->owner, from) && asks_owner(f, row);
-  /* What stopped this worker for a while may have stopped the owner too. So the owner's time begins again. */
+  /* If this worker was stopped for a while, the owner may have been stopped too. So the time that the owner
+   * has begins again. */
   uint64_t back_us = slp_fleet_back_us(f), until_us = back_us ? slp_after_us(back_us, patience_us(f)) : 0;
   until_us = slp_max_u64(until_us, slp_guest_lease_of(l)->choice.until_us);
   if (!may || slp_fleet_now(f) >= until_us || slp_ask_owner_is_dead(l, row)) return 0;
@@ -145,9 +146,9 @@ int slp_steal_is_put_anew(const slp_lease *l, const slp_lease_row *row) {
 
 /* ---- a row that was read on its own --------------------------------------------------------------- */
 
-/* Handles the row of one lease that was read by itself. There are three reasons to read it: the lease is of a
- * child of a shard that this worker has read; or the lease was chosen from a list that took long; or its
- * owner was asked for it. */
+/* Handles the row of one lease that was read by itself. A row is read by itself for three reasons: the lease
+ * is of a child of a shard that this worker has read; or the lease was chosen from a list that took long; or
+ * the lease's owner was asked for the lease. */
 void slp_steal_met(slp_lease *l, const slp_lease_row *parsed) {
   slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&slp_guest_lease_of(l)->choice.from);
   int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
@@ -332,8 +333,8 @@ static int view_lease(view *v, const slp_lease_row *row) {
   return 0;
 }
 
-/* Adds to v the lease of another stream of the application. It counts for the fair share, but this fleet
- * never takes it. Returns 0 or SLP_ENOMEM. */
+/* Adds to v the lease of another stream of the application. This lease counts for the fair share, but this
+ * fleet never takes it. Returns 0 or SLP_ENOMEM. */
 static int view_elsewhere(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -379,8 +380,8 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
 }
 
 /* Returns 1 if this worker must compare the stream with the table: of the living workers of sloop, the first
- * by name does. (The KCL elects one of all workers for this, by a rule of its own. If that rule elects a
- * worker of sloop, no worker of the KCL compares. So one worker of sloop always does.) */
+ * by name does. (By a rule of the KCL, its workers elect one of all workers for this. If the rule elects a
+ * worker of sloop, no worker of the KCL compares. So one worker of sloop always compares.) */
 static int am_first(const view *v) {
   slp_str me = slp_instance_str(&v->f->me);
   if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader compares the stream with the table */
@@ -482,8 +483,8 @@ static void kept(slp_fleet *f, uint32_t refused, int given_up) {
   (void)given_up;
 }
 
-/* If this round has a listing of the stream for it, compares the stream with the table. Otherwise asks for a
- * listing if a shard sync is due. */
+/* If this round has a listing of the stream (stealing.sync), compares the stream with the table. Otherwise
+ * asks for a listing, if a shard sync is due and this worker is the one that does it. */
 static void sync(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   if (slp_guest_of(f)->stealing.sync) {
@@ -698,7 +699,7 @@ int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
     slp_steal_unknown_children(f);
   }
   /* Another worker may be the one that compares the stream with the table. If the stream forgets the other
-   * parent before that, no worker will create the parent's row. */
+   * parent before that comparison, no worker will create the parent's row. */
   int answered = slp_listed_us(f) > l->end.asked_us, there = slp_fleet_listed_has(f, other);
   int late = !there && !slp_listed_passed(f, other) && slp_fleet_now(f) - l->end.asked_us <= UNLISTED_US;
   if (answered && !there && !late) return 1; /* the stream has forgotten the other parent */

@@ -2,8 +2,8 @@
  * are removed.
  *
  * Workers of Amazon's KCL continue to renew such a lease (project amazon-kinesis-client, classes
- * DynamoDBLeaseRenewer and LeaseCleanupManager). If no worker renews it, a KCL worker takes it before it
- * takes any other lease (DynamoDBLeaseTaker), and counts it in its share. So a KCL worker that joined
+ * DynamoDBLeaseRenewer and LeaseCleanupManager). A lease that no worker renews is taken by a KCL worker
+ * before any other lease (DynamoDBLeaseTaker), and counts in that worker's share. So a KCL worker that joined
  * would fill its share with leases of ended shards, and have no shard to read. To prevent that:
  *   - The worker that ended a shard renews its lease in each round over the table.
  *   - If that worker is gone, the worker that compares stream and table takes the lease over, and renews

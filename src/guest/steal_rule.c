@@ -19,7 +19,7 @@ static void take_some(slp_steal *s, uint64_t wanted, int (*is)(const slp_steal_l
   for (size_t i = 0; i < s->leases_n; i++) there += (uint64_t)is(&s->leases[i], who);
   for (size_t i = 0; i < s->leases_n && wanted; i++) {
     if (!is(&s->leases[i], who)) continue;
-    /* takes it with the same probability as each of the other leases that were not looked at yet */
+    /* takes this lease with the same probability as each suitable lease that comes after it */
     if (s->below(s->ctx, (uint32_t)there--) >= wanted) continue;
     s->leases[i].ret = 1;
     wanted--;

@@ -67,8 +67,8 @@ static slp_sync_row row_of(const slp_lease_row *l) {
   return slp_sync_is_begun(&l->position) ? SLP_SYNC_UNFINISHED : SLP_SYNC_UNREAD;
 }
 
-/* Marks shards whose rows can't be read. Such a shard has a row, so none is created. Its position is not
- * known, so it counts as unread. */
+/* Marks shards whose rows can't be read. Such a shard has a row, so no row is created. Its position is not
+ * known, so the shard counts as unread. */
 static void mark_damaged(sync *y) {
   for (size_t i = 0; i < y->s->bad_n; i++) {
     size_t number = number_of(y, y->s->bad[i].name);

@@ -1,5 +1,5 @@
-/* strategies.c - for each system: how its workers prove that they live, and how they share leases. Names the
- * functions and the rules for both. */
+/* strategies.c - the table of each system: by which functions and rules its workers prove that they are
+ * alive, and share leases. */
 #include "guest/strategies.h"
 
 #include "base/states.h"
@@ -74,15 +74,16 @@ static void gone_where_claimed(slp_lease *l) {
   slp_counter_gone(l);
 }
 
-/* Returns the number that a take writes, in layouts where each owner may begin again with a small number. It
- * is greater than the number in the row, and greater than every number that this worker has written. */
+/* Returns the number that a take writes, in layouts where each owner may begin again with a small number. The
+ * result is greater than the number in the row, and greater than every number that this worker has
+ * written. */
 static uint64_t take_epoch_of_tick(const slp_lease *l) {
   return slp_max_u64(l->row.epoch, l->own.row_epoch) + 1;
 }
 
 /* ---- the systems ------------------------------------------------------------------------------------ */
 
-/* for layouts in which a worker proves that it lives by the row of each lease */
+/* for layouts in which a worker proves by the row of each lease that it is alive */
 #define BY_LEASE                                                                                   \
   .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease),                        \
   .seen_bytes = sizeof(slp_guest_seen), .timers = 5, .init = init, .stop = stop, .free = all_free, \
@@ -116,14 +117,15 @@ const slp_guest_strategy slp_strategy_kcl = {
 };
 
 /* For layouts in which the row of a lease has a number, the tick, and each owner may begin again with a small
- * one. An owner is dead after two lease times of silence, for two reasons: a motorway program waits twice
- * before it takes a lease; and a program that is throttled may raise no tick for so long. */
+ * number. An owner is dead after two lease times of silence, for two reasons: a motorway program waits twice
+ * before it takes a lease; and a program that is throttled may not raise its tick for that long. */
 #define BY_TICK                                                                                             \
   .doubtful = SLP_BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
   .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2, .counts = 1
 
-/* Why `settles` is set: a motorway program's take has no condition on the tick, so it may put its row over
- * that of a worker that has just taken the lease. tick_us: once a second, as motorway's workers do. */
+/* Why `settles` is set: when a motorway program takes a lease, its write has no condition on the tick. So it
+ * may replace the row of a worker that has just taken the lease. tick_us: once a second, as motorway's
+ * workers do. */
 #define OF_TICK .settles = 1, .asks = SLP_ASKS_OURS, .keeps_listed = 1, .tick_us = 1000000
 
 const slp_guest_strategy slp_strategy_motorway = {
@@ -137,7 +139,7 @@ const slp_guest_strategy slp_strategy_kcl_rb = {
 };
 
 const slp_guest_strategy slp_strategy_vmware = {
-    /* These tables have no rows of workers, so of a claimant only its name is known. */
+    /* these tables have no rows of workers, so only the name of a claimant is known */
     .base = {BY_LEASE, BY_TIME, BY_ROUNDS, .missing_blocks = 1, .knows_parents = slp_listing_knows_parents,
              .met = slp_claim_met, .missed = slp_claim_missed, .gone = gone_where_claimed},
     .of_first = 1,

@@ -20,8 +20,8 @@ typedef struct slp_guest_strategy {
   /* 1: the row has a time, which is the same each time that a write is sent again. So a proof of life
    * counts from when the write was first sent. */
   uint8_t of_first;
-  /* 1: a worker of the other system may put an older row over the row of a take. So a shard is read only when
-   * a renewal has shown that the row is still this worker's. */
+  /* 1: a worker of the other system may put an older row over the row of a worker that has just taken the
+   * lease. So a shard is read only when a renewal has shown that the row is still this worker's. */
   uint8_t settles;
   /* an slp_asks: which living owners are asked for a lease by a claim, before it is taken from them */
   uint8_t asks;
@@ -31,15 +31,15 @@ typedef struct slp_guest_strategy {
   /* 1: programs of the other system take a lease that no worker renews, even if its shard has ended. So
    * leases of ended shards are renewed. */
   uint8_t renews_ended;
-  /* 1: rows may say that other rules hold (mode.h), so they are read before anything is written */
+  /* 1: rows may show that other rules hold (mode.h), so these rows are read before anything is written */
   uint8_t versions;
   /* time between two renewals, if less than a third of a lease time; 0: a third of a lease time */
   uint32_t tick_us;
   /* Reads what must be known before the worker joins, then calls slp_worker_begins or ends the worker. NULL:
    * slp_mode_begin is called instead, which decides by the application's version. */
   void (*joins)(slp_fleet *f);
-  /* Returns until when only the worker that has claimed the lease may take it; 0: no other worker has claimed
-   * it. NULL: no lease is kept for its claimant. */
+  /* Returns the time before which only the worker that has claimed the lease may take it; 0: no other worker
+   * has claimed it. NULL: in this system, no lease is kept for its claimant. */
   uint64_t (*reserved_until_us)(slp_fleet *f, const slp_lease_row *row);
 } slp_guest_strategy;
 

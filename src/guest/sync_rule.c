@@ -37,7 +37,8 @@ static void make(walk *w, size_t i, slp_sync_make how) {
   w->states[i] = COMES;
 }
 
-/* Decides whether shard i, which has no row, gets a lease. Its parents are decided already. */
+/* Decides whether shard i, which has no row, gets a lease. To be called when this is decided for its
+ * parents. */
 static void resolve(walk *w, size_t i) {
   int comes = parent_in(w, i, COMES) != SLP_NO_SHARD, done = parent_in(w, i, DONE) != SLP_NO_SHARD;
   if (comes || done) {
@@ -54,7 +55,8 @@ static void resolve(walk *w, size_t i) {
   }
 }
 
-/* Visits a shard and its ancestors, up to the first ones that have rows, and decides which get leases. */
+/* Visits the shard `from` and its ancestors, up to the nearest ancestors with rows, and decides which of
+ * these shards get leases. */
 static void visit(walk *w, size_t from) {
   w->stack[w->depth++] = from;
   w->states[from] = ON_STACK; /* ends a walk through shards that are their own ancestors */
@@ -127,7 +129,7 @@ static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
 
 /* Marks shards that were read to their end, because a descendant was read in part: a descendant is read only
  * after the end of its ancestors. The parents of a merge are not marked: the end of one parent waits for the
- * row of the other, and they have no other child that could bring that row back. */
+ * row of the other parent, and the two have no other child that could bring that row back. */
 static void mark_read(walk *w, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (w->shards[i].row >= SLP_SYNC_UNFINISHED) mark_ancestors(w, w->read, i);

@@ -42,8 +42,8 @@ static void arm(slp_fleet *f) {
                   slp_guest_of(f)->write_proof.shard[0] ? slp_max_u64(due_us(f), soonest) : SLP_NEVER);
 }
 
-/* To be called when a write was answered. Writes are answered at least every 2/5 of a lease time, unless the
- * table accepts none for a while. In that case other workers have the same trouble, so their silence does not
+/* To be called when a write was answered. A write is answered at least every 2/5 of a lease time, unless the
+ * table accepts no writes for a while. Then other workers have the same trouble, so their silence does not
  * prove that they are dead. */
 void slp_write_proof_got(slp_fleet *f, uint64_t sent_us) {
   slp_write_proof *p = &slp_guest_of(f)->write_proof;

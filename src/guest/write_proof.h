@@ -1,11 +1,11 @@
 /* write_proof.h - proves that the table accepts this worker's writes. For layouts without rows of workers, in
  * which only leases have counters. (write_proof.c)
  *
- * While no worker can write to the table, a living owner is as silent as a dead one. That happens when
- * another process holds the lock of the store's file, or when the table can be read but not written. A worker
- * that holds leases notices it by its own renewals. A worker without leases has nothing to write. So now and
- * then it sends a renewal of another worker's lease, which the table refuses without changing anything. The
- * refusal proves that the table processes writes. */
+ * While no worker can write to the table, a living owner is as silent as a dead one. No worker can write if
+ * another process holds the lock of the store's file, or if the table can be read but not written. A worker
+ * that holds leases notices this by its own renewals. A worker without leases has nothing to write. So now
+ * and then it sends a renewal of another worker's lease, which the table refuses without changing anything.
+ * The refusal proves that the table processes writes. */
 #ifndef SLP_GUEST_WRITE_PROOF_H
 #define SLP_GUEST_WRITE_PROOF_H
 

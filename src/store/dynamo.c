@@ -60,12 +60,12 @@ typedef struct dynamo {
   slp_host *h;
   slp_aws *aws;         /* the store holds a reference */
   slp_table_spec *spec; /* owned */
-  /* 1: this server has once sent the row along with a failed condition. So if a later error has no row, the
-   * row does not exist. */
+  /* 1: this server has at least once sent the row with the error of a failed condition. So if such an error
+   * later has no row, the row does not exist. */
   uint8_t tells_images;
 } dynamo;
 
-/* A request of the store, and the call that is in flight for it. */
+/* A request to the store, and the call to DynamoDB that is in flight for this request. */
 typedef struct asking {
   slp_json_op op;
   dynamo *d;

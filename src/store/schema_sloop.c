@@ -439,8 +439,8 @@ static void lead(slp_row_request *d, const slp_operation *i) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
-    /* The epoch is tested too: a late copy of an old request may arrive after its sender has resigned. It
-     * then finds another epoch, and is refused. */
+    /* The epoch is tested too: a late copy of an old request may arrive after its sender has resigned. The
+     * copy then finds another epoch, and is refused. */
     absent(d, "owner");
     if (!i->epoch) slp_row_request_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
     is_n(d, "epoch", i->epoch);
@@ -738,8 +738,8 @@ static void former(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = name_part(of(base));
 }
 
-/* Looks for rows of an earlier stream with the same name, to tell the user of them. They are never taken for
- * rows of this stream, because range keys have the stream and its generation. */
+/* Looks for rows of an earlier stream with the same name, so that the user is told of them. Such rows are
+ * never taken for rows of this stream, because range keys have the stream and its generation. */
 static void form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
   const sloop_schema *s = of(base);
   size_t n = 0;

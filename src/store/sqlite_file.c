@@ -60,8 +60,8 @@ struct slp_sqlite_file {
   sqlite3 *db;           /* NULL: the file is not open */
   struct stat opened;    /* the device and the inode of the file that was opened */
   slp_sqlite_ask *ask;   /* the request that is running; NULL: none */
-  /* 1: a system error occurred. The connection keeps its errno, which could be taken for the cause of a later
-   * failure. So the connection is closed after this request. */
+  /* 1: a system error occurred. The connection keeps the errno of that error, which could be taken for the
+   * cause of a later failure. So the connection is closed after this request. */
   uint8_t stained;
   _Atomic uint32_t answers;
   _Atomic uint8_t asked; /* 1: a thread is inside slp_sqlite_do */
@@ -102,10 +102,10 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
-/* Returns the system error (errno) behind the SQLite error rc; 0: there is none. SQLite sets it only for
- * SQLITE_IOERR and SQLITE_CANTOPEN, and keeps it while the connection is open. So with any other rc it
- * belongs to an earlier failure. A rollback can clear it; then the last error of the database file is
- * used. */
+/* Returns the system error (errno) behind the SQLite error rc; 0: there is none. SQLite sets errno only for
+ * SQLITE_IOERR and SQLITE_CANTOPEN, and keeps it while the connection is open. So with any other rc, the
+ * errno belongs to an earlier failure. A rollback can clear the errno; then the last error of the database
+ * file is used. */
 static int system_error(slp_sqlite_file *f, int rc) {
   int os = 0, kind = rc & 0xff;
   if (!f->db || (kind != SQLITE_IOERR && kind != SQLITE_CANTOPEN)) return 0;
@@ -444,8 +444,8 @@ static int open_file(slp_sqlite_ask *a, int create) {
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
-/* Looks up the table. Returns 1 if it exists with the keys that the caller wants, 0 if it does not exist, -1
- * with a->fail set. */
+/* Looks up the table. Returns 1 if the table exists with the keys that the caller wants; 0 if it does not
+ * exist; -1 with a->fail set on any failure. */
 static int find_table(slp_sqlite_ask *a) {
   const slp_table_spec *t = a->file->table;
   sqlite3_stmt *st = prepare(a, "SELECT hash_name, range_name FROM tables WHERE name=?1");
