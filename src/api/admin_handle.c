@@ -12,7 +12,7 @@ static void give_back(sloop_t *s, sloop_batch_t *b, void *arg) {
   sloop_batch_done(b, 0);
 }
 
-/* Fills `own` with the caller's options, except those that concern reading. */
+/* Fills `own` with the caller's options, but without the options that concern reading. */
 static void options_of_handle(const sloop_opts_t *o, sloop_opts_t *own) {
   sloop_opts_init(own);
   memcpy(own, o, slp_min_u64(o->size, sizeof *own));

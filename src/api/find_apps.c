@@ -1,5 +1,5 @@
-/* find_apps.c - asks a store for its tables, reads the keys of each table, and reads the rows of tables whose
- * keys are those of a layout of leases (find_apps.h). The requests follow each other.
+/* find_apps.c - asks a store for its tables and their keys, and reads the rows of each table that has the
+ * keys of a layout of leases (find_apps.h). The requests follow each other.
  *
  *   NAMING --names of all tables--> KEYS --keys of one table--> ROWS --its rows--> KEYS ... OVER
  *
@@ -33,8 +33,8 @@
 #define PAGES_MAX 10000u
 #define BYTES_MAX (UINT64_C(64) << 20)
 #define BODY_MAX (1u << 20)
-/* ListTables and DescribeTable are calls of DynamoDB's control plane, which other programs of the account use
- * as well */
+/* ListTables and DescribeTable are calls of DynamoDB's control plane. Other programs of the account use it
+ * too, so this search leaves them a part of the account's limit. */
 #define CALLS_A_SECOND 10u
 
 typedef enum { NAMING, KEYS, ROWS, OVER } apps_state;
@@ -64,8 +64,8 @@ struct slp_apps {
   char *file;              /* owned; the SQLite file; NULL: tables of DynamoDB */
   table *tables;           /* owned */
   size_t n, room, at;
-  slp_dynamo_table keys; /* of the table that was described last */
-  slp_store *store;      /* of the table whose rows are read; owned */
+  slp_dynamo_table keys; /* the keys of the table that was described last */
+  slp_store *store;      /* owned; the store of the table whose rows are read */
   slp_store_list rows;
   slp_fail fail;
 };

@@ -1,5 +1,5 @@
-/* find_streams.c - asks Kinesis for its streams (ListStreams), DynamoDB Streams for the tables with a stream
- * (ListStreams), and then for a description of each, one call after the other.
+/* find_streams.c - asks Kinesis for its streams, and DynamoDB Streams for the tables with a stream
+ * (ListStreams of both). Then asks for a description of each stream. The calls follow each other.
  *
  *   WAITING --an event--> SENT --answered--> WAITING ... OVER
  *

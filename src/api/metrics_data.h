@@ -26,7 +26,7 @@ typedef struct slp_metrics_set {
   const char *name; /* as in cloudwatch_set of the options */
   const char *ns;   /* the namespace if the options have none; NULL: the options must have one */
   const char *lag;  /* the name of a shard's lag */
-  uint8_t own;      /* 1: also the totals of a consumer, and the dimension Application */
+  uint8_t own;      /* 1: the set also has the totals of a consumer, and the dimension Application */
 } slp_metrics_set;
 /* Returns the set of that name; NULL: there is none. name_or_null NULL: returns our own set. */
 const slp_metrics_set *slp_metrics_set_of(const char *name_or_null);

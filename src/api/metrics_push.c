@@ -92,7 +92,7 @@ static void on_put(slp_cw_put *put) {
   send_some(p);
 }
 
-/* Makes room in `told` for all members of the sample, which are numbered without gaps. */
+/* Makes room in `told` for the greatest member number in the sample. */
 static int room_for_told(slp_metrics_push *p) {
   size_t want = 0;
   for (size_t i = 0; i < p->now.consumers_n; i++) want = slp_max_u64(want, p->now.consumers[i].member + 1);

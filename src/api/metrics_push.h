@@ -17,7 +17,8 @@
 typedef struct slp_metrics_push {
   /* The next members must be set by the owner before slp_metrics_push_open. */
   int (*sample)(void *arg, slp_sample *into); /* fills a sample; returns 0, SLP_ENOMEM or SLP_ELIMIT */
-  /* called for the first failed round, and for one that fails in another way than the last */
+  /* called for the first failed round, and for each round that fails in another way than the failed round
+   * before */
   void (*on_trouble)(void *arg, const slp_fail *f);
   void (*on_fine)(void *arg); /* called for the first round that succeeds after on_trouble was called */
   void *arg;
@@ -36,7 +37,7 @@ typedef struct slp_metrics_push {
   int trouble_code; /* the code of the failure for which on_trouble was last called */
   /* the sample of the round that is under way */
   slp_sample now;
-  sloop_stats_t *told; /* the values that CloudWatch has taken, indexed by member */
+  sloop_stats_t *told; /* the values that CloudWatch has taken, indexed by slp_sample_consumer.member */
   size_t told_n;
   slp_metrics_data data;
   slp_cw_datum next; /* if next_waits is 1: the datum that did not fit into the last call */

@@ -13,7 +13,7 @@
 typedef struct slp_common_name slp_common_name;
 
 /* Finds in the list `all` the name for this table and this configured worker id, or creates it. The caller
- * must later call slp_common_name_drop. Returns NULL without memory. */
+ * must later call slp_common_name_drop. Returns NULL if there is no memory. */
 slp_common_name *slp_common_name_of(slp_list *all, slp_mem *mem, slp_str table, slp_str worker);
 void slp_common_name_drop(slp_common_name *c); /* c may be NULL */
 

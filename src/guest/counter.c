@@ -2,9 +2,9 @@
  * owner raises, or a wall-clock time at which the lease runs out. Both are called the counter here.
  *   - Each write of a lease raises its counter, including a checkpoint. So when a renewal is due and there is
  *     a position to save, a checkpoint is sent instead.
- *   - If a worker finds the counter as it left it, it still owns the lease, whatever happened meanwhile,
- *     because a take by another worker would have raised the counter. So a worker that was stopped for a
- *     while keeps its leases, unless a renewal is refused. */
+ *   - A worker that finds the counter as it left it still owns the lease, whatever happened meanwhile: a take
+ *     by another worker would have raised the counter. So a worker that was stopped for a while keeps its
+ *     leases, unless a renewal is refused. */
 #include "guest/counter.h"
 
 #include "base/probe.h"

@@ -35,7 +35,7 @@ void slp_counter_park(slp_lease *l);
 void slp_counter_saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us);
 /* Returns 1 if the owner of the shard's lease is dead: it has shown no sign of life for slp_strategy_span_us
  * of `leases` lease times, while this worker could read and write the table. Returns 0 while this worker
- * can't prove that it lives itself. */
+ * can't prove that it is alive itself. */
 int slp_counter_dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases);
 
 #endif

@@ -23,9 +23,9 @@ uint64_t slp_expiry_after(const slp_operation *i, int64_t wall_ms, uint32_t leas
 uint64_t slp_expiry_past_us(uint64_t epoch, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);
 /* Returns the time before which only the worker that has claimed the lease may take it; 0: no worker except
  * `me` has claimed it. The time is on the reader's monotonic clock, which shows now_us at present.
- *   - A worker of sloop (known by the form of its name) reads the row twice a second, and so takes the lease
- *     as soon as its owner has given it up. Its claim ends when the lease has run out (slp_expiry_past_us):
- *     if it has not taken the lease by then, it is dead.
+ *   - A worker of sloop, known by the form of its name, reads the row twice a second. So it takes the lease
+ *     as soon as the owner has given the lease up. Its claim ends when the lease has run out
+ *     (slp_expiry_past_us): if it has not taken the lease by then, it is dead.
  *   - A Go program reads the row only every 30 to 90 s. Its claim ends 120 s after the lease's time, which
  *     is how long Go programs respect a claim of each other. */
 uint64_t slp_expiry_reserved_us(const slp_lease_row *row, slp_str me, int64_t wall_ms, uint64_t now_us,

@@ -68,8 +68,8 @@ typedef struct slp_lease_counter {
   uint8_t settled;
 } slp_lease_counter;
 
-/* How many bytes a second the lease's shard delivers, for renewals to report (counter.c). A leader of another
- * system reads it. */
+/* How many bytes a second the lease's shard delivers. Renewals write this rate into the row, for a leader of
+ * KCL 3 (counter.c). */
 typedef struct slp_lease_load {
   /* at_us: when the bytes were last counted. bytes: how many were handed out until then. */
   uint64_t at_us, bytes;

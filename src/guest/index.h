@@ -48,8 +48,9 @@ void slp_indexing_stop(slp_fleet *f);
 void slp_indexing_free(slp_fleet *f);
 
 /* The next functions are in index_lead.c. */
-/* Returns 1 if this worker is the first by name of all living workers, and the leader's row has no name,
- * this worker's name, or a name that was written a lease time ago or earlier. */
+/* Returns 1 if this worker may lead: it is the first by name of all living workers, and no other worker
+ * leads. Another worker leads if its name is in the leader's row, and was written there less than a lease
+ * time ago. */
 int slp_index_may_lead(slp_fleet *f);
 /* Returns 1 if this worker leads, and the list of shards must be compared with the stream now. */
 int slp_index_renews(slp_fleet *f);

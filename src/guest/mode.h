@@ -57,7 +57,8 @@ typedef struct slp_mode_place {
 
 typedef struct slp_mode_pass {
   slp_mode_place place[2]; /* place[0]: the table of leases. place[1]: the further tables of KCL 3.0 to 3.4 */
-  /* 1: a row says in which tables the rows are that are not leases; `places`: what it says */
+  /* 1: a row was found that names the place of the rows that are not leases; `places`: the place that it
+   * names */
   uint8_t has_places;
   slp_kcl_places places;
   uint8_t cpu;       /* 1: a living worker's load says how busy its processor is */

@@ -14,15 +14,15 @@
 #define AGAIN_US 500000
 /* if this many successive passes find only some of the needed tables, that is an error */
 #define LOOKS_MAX 10
-#define LOOK_FOR_US 30000000 /* time between two looks for an optional table that is missing */
+#define LOOK_FOR_US 30000000 /* time between two checks whether a missing optional table exists now */
 
 typedef struct part {
   slp_store *store;       /* owned */
   slp_table_spec *spec;   /* owned */
   slp_store_prepare look; /* the request that checks whether a missing optional table exists now */
-  uint64_t look_us;       /* the next look for the missing table begins at this time or later */
+  uint64_t look_us;       /* the next check for the missing table begins at this time or later */
   uint8_t looking;        /* 1: `look` is under way */
-  uint8_t missing;        /* 1: the last look found no such table */
+  uint8_t missing;        /* 1: the table did not exist at the last check */
 } part;
 
 typedef struct several {

@@ -114,7 +114,7 @@ static slp_position read_position(kcl_schema *s, const slp_row *row) {
   } else if (slp_str_is(at->s, "LATEST")) {
     position.kind = SLP_POSITION_LATEST;
   } else if (slp_str_is(at->s, "AT_TIMESTAMP")) {
-    /* the row does not have the time; it is an option of each worker */
+    /* the time is not in the row; each worker has it as an option */
     position.kind = SLP_POSITION_TIME;
     position.at_ms = s->start_ms;
   } else if (slp_str_is(at->s, "SHARD_END")) {

@@ -4,8 +4,9 @@
  *   - A worker of kcl-rb can share with no other worker. It takes another worker's lease while the lease's
  *     time has not run out, and ends with an exception when the time has run out. It leaves alone only the
  *     rows with the checkpoint SHARD_END.
- *   - So a worker of sloop parks its lease: it sets CHECKPOINT to SHARD_END, and removes OWNER. The real
- *     owner, counter and checkpoint are in attributes that begin with sloop_.
+ *   - So a worker of sloop parks its lease, which in this file means that it hides the lease from kcl-rb: it
+ *     sets CHECKPOINT to SHARD_END, and removes OWNER. The real owner, counter and checkpoint are in
+ *     attributes that begin with sloop_.
  *   - When the lease is given up, its row gets the form that kcl-rb writes, and a worker of kcl-rb can
  *     continue from there. kcl-rb writes whole rows, and so erases the attributes that begin with sloop_. A
  *     free lease needs one of them only if reading begins at a place for which kcl-rb has no word.
@@ -40,8 +41,8 @@
 #define OURS "sloop_owner"
 #define COUNTER "sloop_counter"
 #define TAKEN "sloop_taken" /* the owner's name, until the owner has saved a position */
-/* in the row of a parked lease: the real checkpoint; in the row of a free lease: where reading begins, if not
- * at the oldest record */
+/* in the row of a lease that a worker of sloop owns: the real checkpoint; in the row of a free lease: where
+ * reading begins, if not at the oldest record */
 #define PLACE "sloop_checkpoint"
 #define ENDED "SHARD_END"
 #define AT_TIME "AT_TIMESTAMP:"
@@ -246,7 +247,8 @@ static void count(slp_row_request *d, const slp_operation *i) {
   slp_set_number(d, COUNTER, slp_epoch_after(i));
 }
 
-/* Sets PLACE: the position of a parked lease, or a position to begin at that kcl-rb can't express. */
+/* Sets PLACE: the position of a lease that a worker of sloop owns, or a start position that kcl-rb can't
+ * express. */
 static void set_place(slp_row_request *d, const slp_position *p) {
   switch (p->kind) {
     case SLP_POSITION_AFTER: slp_set_text(d, PLACE, slp_mark_seq(&p->mark)); break;
@@ -298,8 +300,8 @@ static void create(slp_row_request *d, const slp_operation *i) {
   if (i->parents[0].n) slp_set_text(d, PARENT, i->parents[0]);
 }
 
-/* Takes the lease: parks it (see the head of this file), unless another worker of sloop has parked it
- * already. The checkpoint that was read is a condition, and becomes PLACE. */
+/* Takes the lease, and hides it from kcl-rb (see the head of this file), unless another worker of sloop has
+ * hidden it already. The checkpoint that was read is a condition, and becomes PLACE. */
 static void take(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   slp_set_text(d, OURS, i->me);
@@ -369,8 +371,8 @@ static const slp_set operations =
     SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_TAKE) | SLP_BIT(SLP_OPERATION_RETAKE) |
     SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | SLP_BIT(SLP_OPERATION_END) |
     SLP_BIT(SLP_OPERATION_REMOVE) | SLP_BIT(SLP_OPERATION_RESET) | SLP_BIT(SLP_GUEST_RENEW);
-/* The operations that write a position. RELEASE is one of them, because the row of a free lease has its
- * position in another attribute than that of a parked lease. */
+/* The operations that write a position. RELEASE is one of them, because a saved position is in CHECKPOINT if
+ * the lease is free, and in PLACE if a worker of sloop owns the lease. */
 #define PLACES                                                                                          \
   (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RELEASE) | \
    SLP_BIT(SLP_OPERATION_RESET))

@@ -6,7 +6,7 @@
  *     which no program reads.
  *   - A shard belongs to its owner until LastUpdate is five of the fleet's check periods old. Five check
  *     periods are the lease time here, and the time at which they are over is the epoch. Each write by which
- *     a worker of sloop proves its life sets LastUpdate to the present, on the condition that LastUpdate is
+ *     a worker of sloop proves its life sets LastUpdate to the present. Its condition is that LastUpdate is
  *     still as the worker knows it.
  *   - The Go program writes whole rows, which erases attributes of sloop. Sloop changes single attributes,
  *     so what other programs have written into a row stays.

@@ -394,9 +394,9 @@ static int am_first(const view *v) {
   return 1;
 }
 
-/* Returns how many leases this worker may take from living workers now. In a fleet of KCL 3 whose leader is
- * away, a worker of sloop takes leases only from other workers of sloop, and none while workers of the KCL
- * live, because their leader will come back. */
+/* Returns how many leases this worker may take from living workers now. If the leader of a fleet of KCL 3 is
+ * away, a worker of sloop takes no lease from a living worker while any worker of the KCL lives or owns a
+ * lease, because a leader will come back. */
 static uint32_t steal_max(const view *v) {
   slp_fleet *f = v->f;
   if (slp_fleet_now(f) < slp_common_name_steal_us(f) || is_claiming(f)) return 0;
@@ -548,10 +548,10 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Returns 1 if a shard that is neither in the table nor in the stream must still be remembered, because
- * the stream was not listed since the table last had the shard's row. An id with a colon is of another
- * stream, whose shards this stream's listing lacks. Such a shard is forgotten as soon as the table lacks
- * its row. */
+/* Called for a shard that is neither in the table nor in the stream. Returns 1 if the shard must still be
+ * remembered, because the stream was not listed since the table last had the shard's row. An id with a colon
+ * is of another stream, whose shards this stream's listing lacks. Such a shard is forgotten as soon as the
+ * table lacks its row. */
 static int keeps_seen(slp_fleet *f, const slp_snapshot *s, const slp_seen_shard *seen) {
   uint64_t listed_us = slp_guest_seen_of(seen)->listed_us;
   if (s->elsewhere_n && slp_str_has(slp_str_of(seen->id), ':'))
@@ -685,9 +685,9 @@ static int is_begun(slp_fleet *f, slp_str shard) {
 }
 
 /* Returns 1 if the lease of the child `kid` may be created when its parent, the shard of l, ends. The child
- * of a merge gets a row only when both parents have rows, because workers of the KCL take a parent without a
- * row for one that was read and removed. The other parent may have no row yet, while its own parents are
- * read. If the child has been read in part, its parents' rows do not matter any more, and may have been
+ * of a merge gets a row only when both parents have rows. Workers of the KCL would believe that a parent
+ * without a row was read, and its row removed. The other parent may have no row yet, while its own parents
+ * are read. If the child has been read in part, its parents' rows do not matter any more, and may have been
  * removed. */
 int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;

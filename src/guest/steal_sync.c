@@ -22,8 +22,8 @@
 #include <stdlib.h>
 
 /* A row is not removed before this time has passed since it was first seen. A late copy of the write that
- * created the row is accepted while its signature is valid, which is five minutes (IAM user guide, "Elements
- * of an AWS API request signature"). If the copy found no row, it would create the row again. */
+ * created the row is accepted while its signature is valid: for five minutes (IAM user guide, "Elements of an
+ * AWS API request signature"). If the copy found no row, it would create the row again. */
 #define COPIES_US UINT64_C(360000000)
 
 typedef struct place {

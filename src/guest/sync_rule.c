@@ -3,8 +3,8 @@
  * The search begins at shards without children, and goes up to their ancestors.
  *
  *   - The KCL also begins its search at open shards. But a server may list a shard with children as open,
- *     although such a shard is closed, and even after its row was removed. So here the search never begins
- *     at a shard with children.
+ *     although such a shard is closed, and even after its row was removed. So here the search does not begin
+ *     at a shard with children, unless it is in a cycle (slp_sync_shards).
  *   - If an operator has removed the row of a child, the child's ancestors would get leases again,
  *     although they were read. They get none if the row of another descendant shows that they were read. */
 #include "base/mem.h"
@@ -155,8 +155,8 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   for (size_t i = 0; i < n && !r; i++)
     if (!followed[i]) mark_ancestors(&w, ancestors, i);
   if (!r) mark_read(&w, n);
-  /* The search also begins at an open shard that is an ancestor of no shard without children; such a shard
-   * may be its own ancestor. */
+  /* In a damaged listing, shards may be their own ancestors. A search from shards without children may not
+   * reach such a cycle, so the search also begins at the open shards of the cycle. */
   for (size_t i = 0; i < n && !r; i++)
     if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit(&w, i);
   if (!r) make_removed(&w, n);

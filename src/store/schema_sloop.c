@@ -346,8 +346,8 @@ static void stamp(slp_row_request *d, const slp_operation *i) {
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
-/* Sets the position. Also sets the lag, which is how far the owner is behind the tip of the shard, or
- * removes the old lag if the owner does not know it. */
+/* Sets the position. Also sets the lag: how far the owner is behind the tip of the shard. If the owner does
+ * not know the lag, removes the old value. */
 static void move_to(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   if (i->behind_ms >= 0)

@@ -9,10 +9,10 @@
  * and `cp` truncates the file when somebody restores a backup. The price of the journal: a write costs
  * four or five synchronisations instead of one, and readers and writers exclude each other for a moment.
  *
- * Workers of version 0.1.0 switch the file to WAL when they open it. While one of them has the file open,
- * the file stays in WAL for all processes, because SQLite leaves WAL only for a process that is alone with
- * the file. So while the file is in WAL, this program closes it after each request. The first process that
- * finds itself alone with the file switches it back.
+ * Workers of version 0.1.0 switch the file to WAL when they open it. While one of them has the file open, the
+ * file stays in WAL for all processes. SQLite leaves WAL only for a process that is alone with the file. So
+ * while the file is in WAL, this program closes it after each request. The first process that finds itself
+ * alone with the file switches it back.
  *
  * No function here waits for another process. If SQLite returns SQLITE_BUSY, the request ends with `busy`
  * set. */
@@ -507,8 +507,8 @@ static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *
   return attrs ? slp_store_rows_add(rows, attrs, n) : SLP_ENOMEM;
 }
 
-/* Parses a stored row and adds it to `rows`. If the row can't be read, a read gets a row with only the
- * key. A write then fails, because it would have to write the row's other attributes back. Returns 0, or
+/* Parses a stored row and adds it to `rows`. If the row can't be parsed, a GET or LIST gets a row with only
+ * the key. A WRITE then fails, because it would have to write the row's other attributes back. Returns 0, or
  * an error with a->fail set. */
 static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, slp_store_rows *rows) {
   slp_json j;
