@@ -11,8 +11,8 @@ struct slp_store_rows;
 
 typedef struct slp_found_app {
   /* schema: the name of the layout of the rows. If no row shows it, because the table is empty or could not
-   * be read: the names of all layouts with its keys, joined with "or". stream: "" if the rows do not name it.
-   * table: the table that the rows are in. */
+   * be read: the names of all layouts with the table's keys, joined with "or". stream: "" if the rows do not
+   * name it. table: the table that the rows are in. */
   const char *app, *schema, *stream, *table;
   /* how many workers are alive according to their rows; -1: rows do not show which workers live */
   int64_t workers;

@@ -1,5 +1,5 @@
-/* handle.c - the functions of sloop.h that check their arguments and call core. They stop, pause, list and
- * move a consumer, return its statistics and its token, and read batches and give them back. */
+/* handle.c - the functions of sloop.h that check their arguments and call core. The functions stop, pause,
+ * list and move a consumer, return its statistics and its token, and read and give back batches. */
 #include "api/metrics.h"
 #include "api/open.h"
 #include "aws/aws.h"

@@ -60,7 +60,7 @@ struct sloop_admin_s {
   sloop_t *s; /* the consumer */
   /* 1: sloop_admin_open() has opened the consumer for this handle alone. It never starts. */
   uint8_t alone;
-  struct slp_admin_call *call; /* the request that is not answered yet; NULL: none is */
+  struct slp_admin_call *call; /* the command that has not ended yet; NULL: there is none */
   slp_store_cost cost;         /* the cost of all commands that have ended, except migrations */
   sloop_admin_closed_cb closed_cb;
   void *closed_arg;

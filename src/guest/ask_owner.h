@@ -6,7 +6,8 @@
 #include "lease/lease_types.h"
 #include "lease/schema.h"
 
-/* Clears slp_lease_choice and the lease's state: this worker no longer wants to take the lease. */
+/* Clears slp_lease_choice, and makes the lease idle (SLP_LEASE_IDLE): this worker no longer wants to take the
+ * lease. */
 void slp_choice_forget(slp_lease *l);
 /* The next three functions are the members chosen_us, restores and removed of slp_strategy. */
 uint64_t slp_choice_us(const slp_lease *l);

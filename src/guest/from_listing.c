@@ -9,11 +9,11 @@
 #include "lease/lease_types.h"
 #include "lease/shard_listing.h"
 
-/* if listings have lacked a child shard for longer than this, it is gone */
+/* if listings have lacked a child shard for longer than this, the child is gone */
 #define UNLISTED_US UINT64_C(60000000)
 
-/* If listings have lacked a shard for longer than this, it is gone; before that it may be too new to be
- * listed. */
+/* If listings have lacked a shard for longer than this, the shard is gone. Before that, the shard may be too
+ * new to be listed. */
 #define ABSENT_US 60000000
 
 /* Returns 1 if all parents of the lease's shard are known. In these layouts a row names one parent at most,

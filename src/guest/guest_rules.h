@@ -53,9 +53,9 @@ typedef struct slp_index_shard {
   uint8_t listed, cached, finished;
 } slp_index_shard;
 /* Computes the new list for the workers to share: the sorted shards that the stream lists and that no worker
- * has finished. `shards` must have each shard once whose member `listed` or `cached` is 1, in any order. The
- * function reorders it so that the new list comes first; *ret_n: its length. Returns 1 if the new list
- * differs from the list that the workers share now. */
+ * has finished. `shards` must contain, once and in any order, each shard whose member `listed` or `cached` is
+ * 1. The function reorders `shards` so that the new list comes first, and sets *ret_n to the length of the
+ * new list. Returns 1 if the new list differs from the list that the workers share now. */
 int slp_index_list(slp_index_shard *shards, size_t n, size_t *ret_n);
 
 /* ---- KCL 2's election ---------------------------------------------------------------------------------- */

@@ -30,9 +30,9 @@ typedef struct slp_indexing {
   slp_index_names workers; /* the names of the living workers, sorted */
   size_t place;            /* this worker's index in `workers`; workers.n: this worker is not among them */
   slp_index_names list;    /* the list of shards, as the table has it */
-  uint64_t list_ns;        /* the time that the list's row says it was written; 0: there is no list */
+  uint64_t list_ns;        /* when the list was written, by the time in its row; 0: there is no list */
   slp_instance leader;     /* the worker whose name is in the leader's row; empty: there is no name */
-  uint64_t leader_ns;      /* the time that the leader's row says it was written */
+  uint64_t leader_ns;      /* when the leader's row was written, by the time in it */
   uint64_t changed_us;     /* when `workers` or `list` last changed */
   /* when this worker's last successful write of its own row was sent; 0: none has succeeded yet */
   uint64_t round_us;

@@ -10,7 +10,7 @@ typedef enum slp_kcl_row_kind {
   SLP_KCL_ROW_OTHER,   /* a row of no kind that is known here */
   SLP_KCL_ROW_BAD,     /* a damaged row of a known kind, or a row that has a lease's key and is no lease */
   SLP_KCL_ROW_VERSION, /* has the application's version, from which the workers' rules follow */
-  SLP_KCL_ROW_PLACES,  /* says which table has the rows that are not leases */
+  SLP_KCL_ROW_PLACES,  /* names the place of the rows that are not leases (slp_kcl_places) */
   SLP_KCL_ROW_LOCK,    /* the leader's lock */
   SLP_KCL_ROW_LOAD     /* the load of a worker, written for the leader */
 } slp_kcl_row_kind;

@@ -627,8 +627,8 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
   s->base = (slp_schema){
       .name = "kcl",
       .refused = REFUSED,
-      /* an attribute for clear_ms, until which the records after the position are accounted for;
-       * lease/clear.h */
+      /* the attribute for clear_ms: until this time, all records after the position are accounted for
+       * (lease/clear.h) */
       .clear = "sloopClear",
       .strategy = &slp_strategy_kcl.base,
       .idle_places = 1,

@@ -139,7 +139,8 @@ const slp_guest_strategy slp_strategy_kcl_rb = {
 };
 
 const slp_guest_strategy slp_strategy_vmware = {
-    /* these tables have no rows of workers, so only the name of a claimant is known */
+    /* These tables have no rows of workers. So how long a claim is respected follows from the form of the
+     * claimant's name (slp_expiry_reserved_us). */
     .base = {BY_LEASE, BY_TIME, BY_ROUNDS, .missing_blocks = 1, .knows_parents = slp_listing_knows_parents,
              .met = slp_claim_met, .missed = slp_claim_missed, .gone = gone_where_claimed},
     .of_first = 1,

@@ -16,8 +16,8 @@
 #include "lease/write.h"
 
 typedef struct slp_write_proof {
-  /* The shard of another worker's lease, of which this worker sends a renewal that the table will refuse. "":
-   * there is no owner to judge. */
+  /* The shard of another worker's lease. This worker sends a renewal of that lease, which the table will
+   * refuse. "": there is no owner to judge. */
   char shard[SLP_SHARD_ID_MAX + 1];
   uint64_t answered_us; /* when a write was last answered for certain; 0: none was */
   uint64_t sent_us;     /* when that write was sent */

@@ -427,7 +427,7 @@ static void refused(asking *a) {
   /* An error has at most one row: the row whose condition failed. If there is a second row, the error is
    * not understood, so reading stops. */
   while (a->op.refusal.n && q == SLP_MORE && w->image.n <= 1) q = slp_dynamo_read(&r, SLICE_BYTES);
-  /* if the row can't be read, the error counts as having none */
+  /* if the row can't be read, the error counts as having no row */
   if (q || w->image.n > 1) slp_store_rows_free(&w->image);
   if (w->image.n) a->d->tells_images = 1;
   w->image_known = (uint8_t)(w->image.n || (!q && a->d->tells_images));

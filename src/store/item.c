@@ -119,8 +119,8 @@ static int value(slp_json *j, slp_store_rows *rows, slp_val *v) {
   if (token < 0) return token;
   if (token != SLP_JSON_OBJECT) return bad(j, "an attribute without a kind");
   size_t from = j->at - 1;
-  /* the parser must leave the name of the kind as it is: if the kind is unknown, the text is copied with
-   * it */
+  /* the parser must leave the name of the kind as it is, because the whole text is copied if the kind is
+   * unknown */
   j->keep = 1;
   token = slp_json_next(j);
   j->keep = 0;

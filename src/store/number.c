@@ -7,8 +7,8 @@
 #define POINT_MIN (-129)
 /* if the exponent in the text is greater than this, the number is out of range, whatever its digits are */
 #define EXPONENT_MAX 100000
-/* WIDTH: the columns of an addition in which two numbers stand one below the other: from the first digit of
- * the larger number to the last digit of the smaller one, and a column for the carry. */
+/* WIDTH: how many columns an addition on paper needs at most: from the first digit of the larger number to
+ * the last digit of the smaller one, and a column for the carry. */
 #define WIDTH (POINT_MAX - POINT_MIN + SLP_DECIMAL_DIGITS + 1)
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -30,7 +30,7 @@
 
 /* The version of a row's layout. ONE_KEY: all leases are under one hash key. BLOCKS: they are distributed in
  * blocks of neighbouring shards. FORMAT, the newest: they are distributed by hash. A program leaves a row of
- * a newer version as it is: one that knows only FORMAT_ONE_KEY, for example, would look for distributed
+ * a newer version as it is. A program that knows only FORMAT_ONE_KEY, for example, would look for distributed
  * leases under the wrong key. */
 #define FORMAT_ONE_KEY 1
 #define FORMAT_BLOCKS 2

@@ -24,8 +24,8 @@
 
 #include <errno.h>
 
-/* BUSY_MS_MAX: how long a request waits while other processes lock the file, if it does not set ms_max.
- * PAUSE_US_MIN, PAUSE_US_MAX: how long a job waits between two tries. */
+/* BUSY_MS_MAX: how long a request without ms_max waits while other processes lock the file. PAUSE_US_MIN,
+ * PAUSE_US_MAX: how long a job waits between two tries. */
 #define BUSY_MS_MAX 10000u
 /* if the file gives no answer for this time, a request fails; even the longest list has an answer for each
  * row */
