@@ -1,5 +1,6 @@
 /* auth.c - checks Signature Version 4 as a server does. It was written from the description of the protocol,
- * and shares no code with the client's signer. So a mistake in one of them is found by the other. */
+ * and shares no code with the client's signer. So a mistake in the signer shows as a signature that is
+ * refused here. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "codec/date.h"

@@ -154,8 +154,8 @@ static int wire_of(slp_str type) {
   return -1;
 }
 
-/* Returns the service named by the first part of the target. *ret_operation gets the rest, which is the
- * operation. */
+/* Returns the service named by the first part of the header X-Amz-Target. *ret_operation gets the rest, which
+ * is the operation's name. */
 static slp_box_service service_of(slp_str target, slp_str *ret_operation) {
   static const char *const prefixes[] = {[SLP_BOX_KINESIS] = "Kinesis_20131202.",
                                          [SLP_BOX_DYNAMODB] = "DynamoDB_20120810.",
@@ -180,8 +180,8 @@ static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, sl
   return NULL;
 }
 
-/* Returns the shard that a call is about, for the fault script. If the call has an iterator, the iterator
- * contains only the shard's number; the name is then written into `room`. */
+/* Returns the shard that a call is about, for the fault script. If the call has an iterator, which contains
+ * only the shard's number, the shard's id is written into `room`. */
 static slp_str subject(slp_box_call *c, char room[24]) {
   static const char *const members[] = {"ShardId", "ShardToSplit", "ShardToMerge"};
   slp_box_mark m;
@@ -198,7 +198,8 @@ static slp_str subject(slp_box_call *c, char room[24]) {
   return (slp_str){NULL, 0};
 }
 
-/* For a fault that has a request carried out twice: carries it out the first time, and drops this answer. */
+/* Carries out a request for the first time, and drops the answer. Called only for the fault that has a
+ * request carried out twice. */
 static int run_unseen(slp_box_call *c, const slp_box_operation *op, const slp_box_request *rq,
                       slp_box_answer *answer) {
   slp_wire wire = c->out.wire;
@@ -235,7 +236,8 @@ static void run_operation(slp_box_call *c, const slp_box_operation *op, const sl
   if (slp_out_failed(&c->out)) slp_box_no_memory(c);
 }
 
-/* Returns the prefix of an error's name. DynamoDB puts the name of the API that raises the error in front. */
+/* Returns the prefix of an error's name. Kinesis has none. The other services put the name of the API that
+ * defines the error in front. */
 static const char *error_prefix(const slp_box_call *c) {
   static const struct {
     const char *error, *prefix;
@@ -359,8 +361,8 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
   if (c.error) put_error(&c, answer);
   if (c.service == SLP_BOX_CLOUDWATCH) slp_metrics_answer(&c, form, answer);
   if (c.error && c.subscription) {
-    /* the fault script had the request carried out twice, and the second time failed, so no answer continues
-     * the subscription */
+    /* The fault script had the request carried out twice. The first time opened a subscription, but the
+     * second time failed, so the answer is an error and the subscription is closed. */
     slp_push_close(c.subscription);
     c.subscription = NULL;
   }

@@ -24,8 +24,8 @@ int slp_box_name_valid(slp_str name) {
   return 1;
 }
 
-/* Replaces bytes that are not UTF-8. An error message may quote arbitrary bytes, or end within a character,
- * and JSON can't hold either. */
+/* Replaces bytes that are not UTF-8. An error message may quote arbitrary bytes, or may be cut off within a
+ * character. JSON allows neither. */
 static void make_utf8(char *z) {
   for (size_t n = strlen(z); n;) {
     size_t one = slp_utf8_length(z, n);

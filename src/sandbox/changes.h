@@ -1,6 +1,7 @@
-/* changes.h - DynamoDB Streams: the changes of a table, in shards. Shards are created, roll over into
- * children, and expire after 24 hours. Tables (ddb.h) report the changes of their items; all other functions
- * here answer requests. The "place" of a record counts the records of its shard from 0. */
+/* changes.h - DynamoDB Streams: the changes of a table, in shards. A shard rolls over after some hours: it is
+ * closed, and one or two new shards, its children, take its place. Records and closed shards expire after 24
+ * hours. Tables (ddb.h) report the changes of their items; all other functions here answer requests. The
+ * "place" of a record counts the records of its shard from 0. */
 #ifndef SLP_SANDBOX_CHANGES_H
 #define SLP_SANDBOX_CHANGES_H
 
@@ -35,7 +36,8 @@ void slp_changes_describe(slp_box_call *c, slp_table *t);
 int slp_change_store(slp_box *box, slp_changes *s, int64_t now_ms, slp_str keys, slp_str old_image,
                      slp_str new_image, int by_ttl);
 
-/* applies the time that has passed; called before each request */
+/* rolls over shards, ends states and removes expired records, as the time requires; called before each
+ * request */
 void slp_changes_settle(slp_box *box, int64_t now_ms);
 void slp_changes_box_free(slp_box *box);
 /* the greatest number of reads of any shard within one second */
@@ -94,7 +96,7 @@ typedef struct slp_change_shard {
   slp_u128 hash_start, hash_end;
   int64_t born_ms, closed_ms;    /* closed_ms: when the shard was closed; INT64_MAX: it is open */
   int64_t roll_ms;               /* when the shard will roll over; INT64_MAX: never */
-  uint64_t base, salt;           /* its sequence numbers follow from base and salt: see changes_number.c */
+  uint64_t base, salt;           /* from which changes_number.c computes the sequence numbers of the shard */
   slp_change *recs;              /* owned; recs[head] is the record at the place `first` */
   size_t head, recs_n, recs_cap; /* recs_n includes the free elements before `head` */
   /* first: place of the oldest record that is kept; next: place that the next record gets */
@@ -104,7 +106,8 @@ typedef struct slp_change_shard {
   struct {
     uint16_t id;
     int64_t last_ms;
-    /* readers that have called within the last second; a reader is known by the random id in its iterator */
+    /* Readers that have called within the last second. A reader is recognized by the random id in its
+     * iterator (slp_box_mark.reader). */
   } readers[SLP_CHANGE_READERS];
 } slp_change_shard;
 
@@ -127,7 +130,7 @@ struct slp_changes {
   uint32_t shards_n, shards_cap, live; /* live: how many shards are not removed */
   uint32_t *open;                      /* owned; the indices of the open shards, in `shards` */
   uint32_t open_n, open_cap;
-  /* the two numbers in the newest shard's id: the time, and the number behind it */
+  /* the two numbers in the newest shard's id: the time in ms, and the number after the second hyphen */
   uint64_t last_name_ms, last_name_tail;
   uint8_t last_name_n; /* 1: last_name_ms and last_name_tail are set */
   slp_box_tree tree;   /* used to measure the size of keys and images */
@@ -176,8 +179,8 @@ int slp_changes_new(slp_box *box, int64_t now_ms, slp_str table, slp_str hash_ke
                     slp_change_view view, slp_changes **ret);
 /* Disables the stream after_ms from now, unless it is disabled already. */
 void slp_changes_stop(slp_changes *s, int64_t now_ms, uint32_t after_ms);
-/* Applies the time that has passed: states, rollovers, expiry. Returns SLP_ENOMEM if a part of it could not
- * be done; the next call does it. */
+/* Does what has become due by now_ms: changes of state, rollovers, expiry. Returns SLP_ENOMEM if a part could
+ * not be done; the next call does that part. */
 int slp_changes_tick(slp_box *box, slp_changes *s, int64_t now_ms);
 void slp_changes_free(slp_box *box, slp_changes *s);
 /* Finds a stream by its ARN. NULL: there is no such stream, or it is `gone`. */

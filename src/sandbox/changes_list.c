@@ -118,8 +118,8 @@ static void put_description(slp_box_call *c, const slp_changes *s) {
   slp_out_end(&c->out);
 }
 
-/* Returns the index of the first shard whose id is greater; 0 without an id. Ids ascend with the index, also
- * when they are compared as text. */
+/* Returns the index of the first shard whose id is greater than `id`, or 0 if id.p is NULL. Ids ascend with
+ * the index, also when they are compared as text. */
 static uint32_t first_after(const slp_changes *s, slp_str id) {
   for (uint32_t i = 0; id.p && i < s->shards_n; i++) {
     if (!s->shards[i]) continue;

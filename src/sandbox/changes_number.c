@@ -16,8 +16,8 @@
 #define LOW_RANGE UINT64_C(100000000000000000)
 #define ZEROS_MAX 10
 
-/* Returns how many zeros a number has: one for each time that the counter has doubled since its smallest
- * value. */
+/* Returns how many zeros follow the counter in a number: one for each time that the counter has doubled since
+ * SLP_CHANGE_BASE_MIN, at most ZEROS_MAX. */
 static unsigned zeros(uint64_t counter) {
   unsigned n = 0;
   for (uint64_t v = counter / SLP_CHANGE_BASE_MIN; v > 1 && n < ZEROS_MAX; v /= 2) n++;

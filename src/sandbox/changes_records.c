@@ -10,7 +10,8 @@ const slp_change *slp_change_at(const slp_change_shard *sh, uint64_t place) {
 
 int64_t slp_change_stamp_ms(const slp_change *r) { return r->at_ms / 1000 * 1000; }
 
-/* Linear, not a binary search: a test may set the sandbox's clock back, so the stamps may not ascend. */
+/* A linear search, not a binary one: a test may set the sandbox's clock back, so the stamps may not
+ * ascend. */
 uint64_t slp_change_first_at(const slp_change_shard *sh, int64_t at_ms) {
   uint64_t place = sh->first;
   while (place < sh->next && slp_change_stamp_ms(slp_change_at(sh, place)) < at_ms) place++;

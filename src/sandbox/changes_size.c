@@ -2,7 +2,7 @@
 #include "sandbox/changes.h"
 #include "sandbox/value.h"
 
-#define CONTAINER 3 /* the size of an empty list or map; each element adds one more byte to its own size */
+#define CONTAINER 3 /* the size of an empty list or map; each element adds its own size and one byte */
 
 /* Returns the size of a number: one byte for every two significant digits, one more byte, and one for a
  * minus. */

@@ -125,7 +125,7 @@ void slp_changes_settle(slp_box *box, int64_t now_ms) {
   while (it != &box->changes_all->streams) {
     slp_changes *s = SLP_OWNER(it, slp_changes, link);
     it = it->next;
-    /* If there is no memory for a change of state or a rollover, the next request makes up for it. */
+    /* If there is no memory for a change of state or a rollover, the next request tries again. */
     if (!slp_changes_tick(box, s, now_ms) && s->gone && !s->held) slp_changes_free(box, s);
   }
 }

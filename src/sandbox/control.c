@@ -25,7 +25,7 @@ int slp_control_is_here(slp_str host) {
     digits += host.p[n] == '.' || (host.p[n] >= '0' && host.p[n] <= '9');
     same += n < sizeof name - 1 && (host.p[n] | 0x20) == name[n];
   }
-  if (digits == n) return n > 0; /* an IPv4 address: no name has only digits */
+  if (digits == n) return n > 0; /* only digits and dots: an IPv4 address, not a host name */
   return n == sizeof name - 1 && same == n;
 }
 
@@ -196,8 +196,8 @@ static int set_quirk(sloop_sandbox_t *b, slp_str query, slp_str body) {
                              (uint32_t)value);
 }
 
-/* Takes the next of the three columns off the line. A column that is "-" or empty is absent. NULL: no
- * memory. */
+/* Cuts the next column off the line and returns a copy of it. Returns "" for the column "-", which means an
+ * absent value, and NULL if there is no memory. */
 static char *column(sloop_sandbox_t *b, slp_str *line) {
   size_t n = 0;
   while (n < line->n && line->p[n] != '\t') n++;
@@ -221,7 +221,8 @@ static int one_change(sloop_sandbox_t *b, const char *table, int by_ttl, slp_str
   return r;
 }
 
-/* Makes one change for each line of the body. A line is KEYS<tab>OLD<tab>NEW. */
+/* Adds one change for each line of the body. A line is KEYS<tab>OLD<tab>NEW: three items as JSON, of which
+ * OLD or NEW may be absent. */
 static int make_changes(sloop_sandbox_t *b, slp_str query, slp_str body) {
   char table[NAME_ROOM];
   int r = 0, by_ttl = slp_str_is(parameter(query, "ttl"), "1");

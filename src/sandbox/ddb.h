@@ -39,7 +39,7 @@ typedef enum {
 } slp_n38_fault;
 #define SLP_N38_TEXT_MAX 180 /* the longest text: "-0.", 130 zeros and 38 digits */
 slp_n38_fault slp_n38_parse(slp_str text, slp_n38 *ret);
-/* writes plain digits without exponent and without NUL; returns their number */
+/* writes plain digits without exponent and without NUL; returns how many characters were written */
 size_t slp_n38_text(const slp_n38 *n, char out[SLP_N38_TEXT_MAX]);
 int slp_n38_cmp(const slp_n38 *a, const slp_n38 *b);
 /* Computes a + b, or a - b with `subtract`. A result that needs too many digits, or is out of range, is a
@@ -86,7 +86,7 @@ static inline size_t slp_av_named_size(const slp_av *v) { return v->name.n + slp
 size_t slp_item_size(const slp_av *item); /* returns the size of all attributes */
 /* copies the value and everything in it; `next` of the copy is NULL */
 slp_av *slp_av_copy(slp_arena *a, const slp_av *v);
-/* copies only the node; the copy shares its children with v */
+/* copies only v itself; the copy shares the children of v */
 slp_av *slp_av_shallow(slp_arena *a, const slp_av *v);
 /* appends an item in DynamoDB's JSON, such as {"a":{"S":"x"}} */
 int slp_item_put_json(slp_buf *b, const slp_av *item);
@@ -96,7 +96,8 @@ slp_av *slp_av_number(slp_arena *a, const slp_n38 *n);
  * map. */
 void slp_av_set_member(slp_av *map, slp_av *member);
 void slp_av_remove_member(slp_av *map, slp_str name);
-/* Sort the elements of a set, or the members of a map. Return 0 if two of them are equal. */
+/* Sort the elements of a set, or the members of a map by name. Return 0 if two elements, or two names, are
+ * equal, otherwise 1. */
 int slp_av_sort_set(slp_av *set);
 int slp_av_sort_map(slp_av *map);
 
@@ -171,7 +172,8 @@ typedef struct slp_names {
   uint32_t n;
 } slp_names;
 
-typedef struct slp_words { /* what the expressions of one request share; in a transaction, of one action */
+typedef struct slp_words { /* what the expressions of one request share; in a transaction, each action has its
+                              own slp_words */
   slp_box_call *c;
   slp_names names, values;
   uint8_t any; /* 1: an expression was parsed */
@@ -203,7 +205,7 @@ slp_av *slp_update_apply(slp_box_call *c, const slp_up *first, const slp_av *was
 
 /* ---- tables -------------------------------------------------------------------------------------- */
 #define SLP_DDB_ITEM_BYTES (400u * 1024)
-typedef struct slp_item { /* an item as one write left it */
+typedef struct slp_item { /* the content of an item after one write */
   slp_arena memory;
   size_t size; /* bytes of the item, counted by the service's rules */
   slp_av *value;
@@ -215,16 +217,16 @@ typedef struct slp_version {
   struct slp_version *older;
 } slp_version;
 
-/* A key of a table or index. The memory of its values belongs to somebody else. */
+/* The key of an item in a table or index. The struct does not own the memory of `hash` and `sort`. */
 typedef struct slp_key {
   uint64_t place;            /* a hash of the hash key; a scan goes by ascending place */
   const slp_av *hash, *sort; /* sort NULL: the table has no sort key */
 } slp_key;
 
 typedef struct slp_row {
-  slp_key key; /* its values are in `memory` of this struct */
+  slp_key key; /* the memory of the key's values is in `memory` below */
   slp_arena memory;
-  slp_version *now; /* owned; the newest version of the item, which has the older ones */
+  slp_version *now; /* owned; the newest version of the item, which links to the older versions */
 } slp_row;
 
 typedef struct slp_key_part {
@@ -232,7 +234,8 @@ typedef struct slp_key_part {
   slp_av_kind kind; /* kind of the key's values: S, N or B */
 } slp_key_part;
 
-typedef struct slp_bucket { /* provisioned units; they are added each second, and saved up for 300 seconds */
+typedef struct slp_bucket { /* Provisioned units. Each second adds new ones; those not used are saved, up to
+                               the units of 300 seconds. */
   /* units: how many are added each second. at_ms: when units were last added. */
   int64_t units, at_ms;
   int64_t thousandths; /* what is left, counted in thousandths of half a unit */
@@ -312,7 +315,7 @@ void slp_table_arn(slp_box_call *c, const slp_table *t, char out[400]);
 /* Defined in ddb_tables.c, which creates, changes and frees tables: */
 slp_ddb *slp_ddb_new(slp_mem *mem);
 void slp_ddb_free(slp_box *box);
-/* ends states of tables that are due to end, and removes expired items */
+/* changes the states of tables whose change_ms has come, and removes expired items */
 void slp_ddb_settle(slp_box *box, int64_t now_ms);
 /* Frees the memory of the request. Called after every request. */
 void slp_ddb_call_over(slp_box *box);
@@ -361,7 +364,8 @@ uint64_t slp_place_of(const slp_av *hash);
 int slp_row_key_cmp(const slp_key *a, const slp_key *b);
 /* Finds the row with a key. NULL: there is no such row. The row may hold only a deleted item. */
 slp_row *slp_row_find(slp_table *t, const slp_key *key);
-/* Returns the index of the first row that is not before the key; after 1: of the first row after the key. */
+/* Returns the index of the first row at or after the key. With `after` 1, a row at the key itself is
+ * skipped. */
 size_t slp_row_from(const slp_table *t, const slp_key *key, int after);
 /* Returns the item as it was at at_ms; INT64_MAX: as it is now. NULL: the item did not exist then. */
 const slp_item *slp_row_at(const slp_row *row, int64_t at_ms);
@@ -393,15 +397,16 @@ typedef struct slp_cost {
 slp_cost *slp_cost_of(slp_box_call *c, slp_cost **all, slp_table *t);
 int64_t slp_cost_write(size_t size);                /* the cost of writing one item, at least one unit */
 int64_t slp_cost_read(size_t size, int consistent); /* the cost of reading one item, or one page of items */
-/* Adds the cost of changing an item, in the table and in all its indexes. -1: the call has failed. */
+/* Adds `times` times the cost of changing an item, in the table and in all its indexes. -1: the call has
+ * failed. */
 int slp_cost_change(slp_box_call *c, slp_cost *to, const slp_av *was, const slp_av *now, int times);
 /* Sets the rate, and fills the bucket. */
 void slp_bucket_set(slp_bucket *b, int64_t now_ms, int64_t units);
 /* Takes a write's cost from the saved units of the table and its indexes. -1: there are too few units; the
  * call has failed, and no units were taken. */
 int slp_cost_take_writes(slp_box_call *c, slp_cost *cost);
-/* Returns 0 if a read may begin, or -1 if the call has failed. The cost is taken after the read, when it is
- * known. */
+/* Returns 0 if a read of the table (n 0) or of index n may begin, or -1 if the call has failed. The cost is
+ * taken after the read, when it is known. */
 int slp_cost_may_read(slp_box_call *c, slp_table *t, uint32_t n);
 /* Takes the cost of a finished read. The saved units may become negative. */
 void slp_cost_take_reads(slp_box_call *c, slp_cost *cost);
@@ -444,8 +449,8 @@ int slp_write_op_put(slp_box_call *c);
 int slp_write_op_update(slp_box_call *c);
 int slp_write_op_delete(slp_box_call *c);
 
-/* ddb_legacy.c: turns parameters that are older than expressions into the same trees. *ret NULL: the
- * parameter is absent. -1: the call has failed. */
+/* ddb_legacy.c: turns parameters that are older than expressions into the trees (slp_x, slp_up, slp_paths)
+ * that expressions are parsed into. *ret NULL: the parameter is absent. -1: the call has failed. */
 /* reads Expected and ConditionalOperator as a condition */
 int slp_legacy_expected(slp_box_call *c, uint32_t from, slp_x **ret);
 /* reads AttributeUpdates as the actions of an update */
@@ -472,8 +477,8 @@ void slp_tokens_free(slp_box *box);
 
 /* ddb_answer.c: reads members of the request's tree, and writes values into the answer. */
 slp_value *slp_in_get(slp_box_call *c, uint32_t node, const char *name);
-/* Returns a member that is a text. {NULL, 0}: the member is absent, or, with *bad 1, is no text; the call has
- * then failed. */
+/* Returns a member that is a text. {NULL, 0}: the member is absent, or is no text. If it is no text, the call
+ * has failed, and *bad is set to 1. */
 slp_str slp_in_text(slp_box_call *c, uint32_t node, const char *name, int *bad);
 /* returns 1 if the member is there and true */
 int slp_in_flag(slp_box_call *c, uint32_t node, const char *name);

@@ -116,8 +116,8 @@ int slp_cost_take_writes(slp_box_call *c, slp_cost *cost) {
     if (t->index[n].local) continue;
     refill(b, c->now_ms);
     int64_t wanted = writes_of(cost, n) * 1000;
-    /* An operation may cost more than can ever be saved up. It is then carried out once the most that can be
-     * saved is there. */
+    /* An operation may cost more than a bucket can hold. Such an operation is carried out when the bucket is
+     * full. */
     if (b->thousandths < wanted && b->thousandths < b->units * UNIT * BURST_S * 1000) {
       return throttled(c, t, n, "Write");
     }

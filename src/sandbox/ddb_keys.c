@@ -16,7 +16,7 @@
 #define WRITES_MS INT64_C(2) /* writes for each millisecond, in halves of a unit */
 #define READS_MS INT64_C(6)
 #define SAVED_MS INT64_C(1000)
-#define KEYS_MIN 4096u /* with fewer keys than this, no key is removed */
+#define KEYS_MIN 4096u /* while a table has fewer keys than this, forget_quiet is not called */
 
 struct slp_key_load {
   slp_str name; /* text of the partition key; its bytes follow this struct */
@@ -31,8 +31,9 @@ static slp_key_load *refilled(slp_key_load *k, int64_t now_ms) {
   return k;
 }
 
-/* Removes keys that were not used for a second. The next removal is due when the number of keys has doubled:
- * if every new key caused a look at all keys, a million busy keys would take a million times as long. */
+/* Removes keys whose saved units are complete again, about a second after their last use. The next removal
+ * comes when the number of keys has doubled. If every new key caused a look at all keys, the time would grow
+ * with the square of their number. */
 static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   size_t at = 0;
   for (slp_key_load *k; (k = slp_map_each(&t->keys, &at));) {
@@ -44,7 +45,8 @@ static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   t->keys_max = 2 * t->keys.live;
 }
 
-/* Returns the use of a partition key so far. NULL: there is no limit, or no memory to count with. */
+/* Returns what a partition key may still use, after adding the units of the time that has passed. NULL: there
+ * is no limit, or no memory for counting. */
 static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) {
   slp_box *box = c->box;
   if (!box->o.key_limits) return NULL;

@@ -104,7 +104,7 @@ int slp_n38_cmp(const slp_n38 *a, const slp_n38 *b) {
   return a->negative ? -c : c;
 }
 
-/* wide[0] is the digit of the lowest power of ten */
+/* Writes the digits of n into `wide`, one for each power of ten. wide[0] is the digit of 10^LOWEST. */
 static void spread(const slp_n38 *n, int8_t wide[WIDTH]) {
   memset(wide, 0, WIDTH);
   for (int i = 0; i < n->digits_n; i++)

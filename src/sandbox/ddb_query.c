@@ -30,7 +30,7 @@ typedef struct reading {
   const slp_x *sort;  /* Query: the condition for the sort key; NULL: all sort keys */
   uint64_t segment, segments;
   int has_start;
-  entry start; /* where the page begins; `item` is not set */
+  entry start; /* ExclusiveStartKey, after which the page begins; `item` is not set */
   slp_row start_row;
   entry *entries;  /* secondary index: its entries, sorted; owned */
   size_t from, to; /* indices of what is left to read, in `entries` or in the table's rows */

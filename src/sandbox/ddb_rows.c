@@ -11,7 +11,7 @@
 #define HASH_KEY_BYTES 2048
 #define SORT_KEY_BYTES 1024
 #define SWEEP_MS 1000
-/* an expiry that lies more than five years in the past is not taken for a time of expiry */
+/* an item whose time of expiry lies more than five years in the past does not expire, as in the service */
 #define PAST_MAX_S INT64_C(157680000)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
@@ -225,7 +225,8 @@ static void row_insert(slp_table *t, slp_row *row) {
   t->rows_n++;
 }
 
-/* Frees versions that no read can need any more. Frees the row if only a deleted item is left. */
+/* Frees the versions of a row that no read can need any more. Frees the row itself if its item is deleted and
+ * no older version is left. */
 static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   int64_t wanted_ms = now_ms - t->stale_ms;
   slp_version *v = row->now;

@@ -16,7 +16,7 @@
 #define TIMES 2 /* a transaction costs twice the units of its actions */
 
 typedef struct reason {
-  /* why this action cancels the transaction; NULL: it does not, and the answer says "None" */
+  /* why this action cancels the transaction; NULL: it does not, and its reason in the answer is "None" */
   const char *code;
   char message[300];
   const slp_av *item;

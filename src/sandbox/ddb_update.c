@@ -6,8 +6,8 @@
 #define WRONG_TYPE "An operand in the update expression has an incorrect data type"
 #define WRONG_PATH "The document path provided in the update expression is invalid for update"
 
-/* An element that is to be removed from, or appended to, its list. Both are done after all actions, so that
- * indexes into lists stay valid until then. */
+/* A list element that is to be removed or appended. Removing and appending are done after all actions, so
+ * that indexes into lists stay valid until then. */
 typedef struct pending {
   slp_av *list, *element;
   uint32_t index;
@@ -86,8 +86,8 @@ static int value_of(update *u, const slp_x *x, const slp_av **ret) {
 }
 
 /* ---- places in the item ------------------------------------------------------------------------- */
-/* Finds, in the copy, the map or list that the last step of the path is in. NULL: it does not exist or is of
- * the wrong kind; the call has failed. */
+/* Finds the map or list that contains the last step of the path, in the copy that the actions change. NULL:
+ * it does not exist or is of the wrong kind; the call has failed. */
 static slp_av *container_of(update *u, const slp_path *p, const slp_path_step **ret_last) {
   slp_av *in = u->item;
   for (; p->next; p = p->next) {

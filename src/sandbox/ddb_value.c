@@ -3,7 +3,7 @@
 #include "codec/json_write.h"
 #include "sandbox/ddb.h"
 
-/* the size in bytes of an empty list or map; each element adds one more byte to its own size */
+/* the size in bytes of an empty list or map; each element adds its own size and one byte */
 #define OVERHEAD 3
 
 const char *slp_av_kind_name(slp_av_kind kind) {

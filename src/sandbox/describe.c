@@ -216,7 +216,8 @@ typedef struct listing {
 } listing;
 
 /* Returns when a shard began. The first shards of a stream are created after CreateStream was answered, but
- * count as created with the stream. So no time that a listing may give lies before the first shards. */
+ * count as created with the stream. So a filter with any time since the creation of the stream finds
+ * shards. */
 static int64_t starts_ms(const slp_box_shard *sh) {
   return sh->parent < 0 ? sh->stream->created_ms : sh->created_ms;
 }

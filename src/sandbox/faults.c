@@ -1,5 +1,5 @@
 /* faults.c - the lines of the fault script: finds the line that applies to a call, and does what the line
- * says. fault_script.c parses them. */
+ * says. fault_script.c parses the lines. */
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define CBOR_CUT_AT 16384 /* kinesalite cuts its answers at this size */
+#define CBOR_CUT_AT 16384 /* kinesalite, another emulator of Kinesis, cuts its answers at this size */
 
 static int is_shape(slp_fault_action a) { return (a >= SLP_FAULT_NO_NEXT && a <= SLP_FAULT_BAD_BASE64); }
 

@@ -92,7 +92,7 @@ static void on_delay_over(slp_timer *timer) {
 static void on_peer_left(slp_served *rq) { delayed_free(rq->user); }
 
 /* ---- subscriptions ------------------------------------------------------------------------------------ */
-/* if more than this waits for a client that does not read, no further events are written */
+/* while more bytes than this wait for a client that does not read, no further events are written */
 #define WAITING_MAX (1u << 20)
 #define BURST 16 /* the most events of one subscription that are sent without a pause */
 
@@ -117,7 +117,7 @@ static void pushed_drop(pushed *p) {
 }
 
 /* Sends the events that are due. If more events are due later, the timer calls this function again. If the
- * client does not read, on_sent does. */
+ * client is slow to read, on_sent calls it once the waiting bytes were sent. */
 static void push_on(pushed *p) {
   sloop_sandbox_t *b = p->b;
   int64_t now_ms = slp_front_now_ms(b), at_ms = INT64_MAX;
@@ -221,9 +221,9 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
   slp_buf_free(&a.body);
 }
 
-/* Refuses a request with an Origin header. A browser adds it to the requests of a page, and no proper client
- * of these services is a page. A page that somebody has open must not change what is served on this machine.
- * It must not read /_sandbox/ either, through a host name of the attacker that points to this machine. */
+/* Refuses a request that comes from a web page: it has an Origin header, which browsers add, or a control
+ * request has a foreign Host header. A page that is open in a browser on this machine must not change the
+ * sandbox. It must not read /_sandbox/ either, by a host name of its author that points to this machine. */
 static void refuse_page(slp_served *served) {
   slp_serve_answer out = {.status = 403, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   slp_serve(served, &out);

@@ -20,7 +20,8 @@ struct sloop_sandbox_s {
   int64_t clock_offset_ms;
   slp_list waiting; /* list of answers that a fault delays */
   slp_list pushed;  /* list of open subscriptions */
-  slp_event news;   /* posted when something has happened to a subscription; sends the events that are due */
+  slp_event news;   /* posted when a subscription has news (slp_push_next_news); its handler sends the events
+                       that are due */
   char url[64];
   void (*on_stopped)(void *arg);
   void *on_stopped_arg;

@@ -54,8 +54,8 @@ static int may_hand_over(const slp_h2_conn *c) {
   return !slp_list_empty(&c->whole) && c->unsent < ANSWERS_MAX && !c->cut && !c->broken;
 }
 
-/* Hands one request over to the front. While further requests wait, their answers are collected before
- * anything is sent. */
+/* Hands one request over to the front. Sends nothing while further requests wait and less than SLP_H2_PIECE
+ * is to be sent, so that one write carries several answers. */
 static void on_conn_event(slp_event *ev) {
   slp_h2_conn *c = SLP_OWNER(ev, slp_h2_conn, ev);
   c->busy = 1;
@@ -185,8 +185,8 @@ static int begin(slp_h2_conn *c) {
   return r;
 }
 
-/* on_no_bytes and on_nothing serve a connection for which there is no memory. It is closed as soon as bytes
- * come. */
+/* on_no_bytes and on_nothing serve a connection for which there was no memory. The connection is closed when
+ * its first bytes arrive. */
 static void on_no_bytes(slp_raw *raw, slp_str bytes) {
   (void)bytes;
   slp_raw_close(raw, SLP_RAW_NOW);

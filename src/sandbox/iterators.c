@@ -1,5 +1,5 @@
-/* iterators.c - shard iterators and listing tokens. Both are positions in the form of signed texts, which
- * expire, and which clients can't read. */
+/* iterators.c - shard iterators and listing tokens. Both are signed texts that say where reading or listing
+ * goes on. They expire, and clients can't read them. */
 #include "base/buf.h"
 #include "codec/base64.h"
 #include "codec/date.h"
@@ -73,7 +73,8 @@ int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *re
                         .counter = get_be(raw + 24, 8),
                         .issued_ms = (int64_t)get_be(raw + 32, 8)};
   if (encode(box, ret, again)) return SLP_ENOMEM;
-  /* equal if this box has written the mark, for this kind */
+  /* `again` is the text that this box would write for these fields and this kind; any other text is
+   * refused */
   return memcmp(raw, again, MARK_BYTES) == 0 ? 0 : SLP_EBADDATA;
 }
 

@@ -156,11 +156,11 @@ static int form_to_json(slp_box *box, slp_str *ret_action) {
       slp_jw_raw(&w, NULL, SLP_STR("{}"));
     r = slp_buf_failed(b);
   }
-  /* The HTML form is overwritten by the JSON, so the action's text is copied in front of it. */
+  /* The JSON overwrites the HTML form, so the action's text, which points into the form, is copied first. */
   char name[64];
   size_t n = slp_min_u64(ret_action->n, sizeof name);
   if (n) memcpy(name, ret_action->p, n);
-  if (!n) name[n++] = '?'; /* no operation is given; "?" makes this service answer with an error */
+  if (!n) name[n++] = '?'; /* the request names no operation; "?" is answered with an error */
   slp_buf_clear(&box->unpacked);
   if (!r) r = slp_buf_add(&box->unpacked, TARGET, sizeof TARGET - 1);
   if (!r) r = slp_buf_add(&box->unpacked, name, n);

@@ -1,29 +1,32 @@
 /* model.h - the data of the sandbox, and the functions that its files share. Private to this room. "The box"
  * is the model, slp_box. "Synthetic" records are computed when they are read.
  *
- * A file calls files of its own floor and of lower floors:
+ * The files have floors, from 6 to 0. A file calls files of its own floor and of lower floors only:
  *
- *   6  front.c, control.c                     serve the model at a port
- *      h2_conn.c, h2_stream.c, h2_life.c, h2_none.c
- *   5  box.c                                  answers one request; control requests
- *      changes_orders.c, fault_script.c
- *   4  rules.c                                the table of operations
- *   3  the operations, and what changes a stream or a table:
+ *   6  front.c, control.c                     serve the model at a port, and take control requests over HTTP
+ *      h2_conn.c, h2_stream.c, h2_life.c, h2_none.c     speak HTTP/2 at that port
+ *   5  box.c                                  answers one request, and carries out control requests
+ *      changes_orders.c                       carries out control requests about streams of tables
+ *      fault_script.c                         parses the fault script
+ *   4  rules.c                                has the table of operations
+ *   3  carry out the operations, and change streams and tables:
  *      stream_life.c, stream_shards.c, reshard_ops.c, reshard.c, describe.c, registered.c, put_records.c,
  *      get_records.c, subscriptions.c         of Kinesis
  *      ddb_tables.c, ddb_describe.c, ddb_extras.c, ddb_read.c, ddb_write.c, ddb_query.c, ddb_batch.c,
  *      ddb_transact.c                         of DynamoDB
- *      changes_get.c, changes_iterator.c, changes_list.c
- *      metric_data.c, auth.c, faults.c        of CloudWatch; checks and faults of every call
- *   2  what operations find, keep and read:
+ *      changes_get.c, changes_iterator.c, changes_list.c     of DynamoDB Streams
+ *      metric_data.c                          of CloudWatch
+ *      auth.c, faults.c                       check signatures of all calls, and apply the fault script
+ *   2  find, keep and read what the operations need:
  *      stream_find.c, iterators.c, records.c, synthetic.c
  *      ddb_find.c, ddb_rows.c, ddb_keys.c, ddb_cost.c, ddb_schema.c, ddb_answer.c, ddb_input.c, ddb_parse.c,
  *      ddb_legacy.c, ddb_update.c, ddb_eval.c
  *      changes_table.c, changes_streams.c, changes_shards.c, changes_records.c
- *   1  box_call.c, rate_window.c, subscription_list.c
+ *   1  box_call.c                             fails calls, and reads their members
+ *      rate_window.c                          applies limits for each second
+ *      subscription_list.c                    keeps the open subscriptions
  *   0  value.c, seq.c, synthetic_record.c, ddb_value.c, ddb_number.c, ddb_words.c, ddb_arena.c,
- *      changes_number.c, changes_size.c       know no box
- * */
+ *      changes_number.c, changes_size.c       do not use the box */
 #ifndef SLP_SANDBOX_MODEL_H
 #define SLP_SANDBOX_MODEL_H
 
@@ -103,7 +106,9 @@ typedef struct slp_box_shard {
   int64_t last_arrived_ms;
   slp_box_window reads, writes, asked;
   uint64_t asked_max; /* the most GetRecords calls within one second, including refused calls */
-  int64_t synthetic_from_ms, synthetic_cap_ms; /* the times between which the synthetic records arrive */
+  int64_t synthetic_from_ms, synthetic_cap_ms; /* The first: synthetic records arrive from this time on. The
+                                                  second, for streams without a rate: all have arrived by this
+                                                  time. */
   uint64_t synthetic_records;
   uint64_t synthetic_word;
   char synthetic_key[24]; /* a partition key whose hash belongs to this shard */
@@ -126,13 +131,14 @@ typedef struct slp_box_consumer { /* a registered consumer of a stream (register
   int64_t created_ms; /* time of registration; its seconds are part of the ARN */
   int64_t active_ms;
   int64_t gone_ms; /* when the consumer is removed; INT64_MAX: it is not deregistered */
-  slp_list seats;  /* subscriptions.c: one for each shard to which the consumer has subscribed */
+  slp_list seats;  /* the consumer's slp_seat structs, one for each shard to which it has subscribed */
 } slp_box_consumer;
 
 struct slp_stream {
   slp_list link; /* links the stream into box->streams, which is sorted by name */
   char *name;    /* owned */
-  uint64_t uid;  /* differs for a stream that is created again under the same name */
+  uint64_t uid;  /* unlike the name, never used for another stream, so a stream that is created again has
+                    another uid */
   slp_box_status status;
   int64_t created_ms, trimmed_ms; /* trimmed_ms: a control request has removed all records older than this */
   int64_t retention_ms;
@@ -152,7 +158,8 @@ struct slp_stream {
   uint32_t record_bytes;
   uint64_t records_per_second, seed, synthetic_records;
   slp_list consumers;
-  int64_t consumer_ms; /* the next consumer gets a creation time no earlier than this */
+  int64_t consumer_ms; /* The next consumer gets a creation time no earlier than this. ARNs contain the second
+                          of creation, so no two consumers get the same ARN. */
   slp_box_window consumer_describes, consumer_lists, consumer_deregisters;
 };
 
@@ -190,8 +197,8 @@ typedef enum {
   SLP_FAULT_NO_INITIAL,
   SLP_FAULT_UNKNOWN_EVENT
 } slp_fault_action;
-/* This word, in the place of an operation in a line of the fault script, means the events of
- * subscriptions. */
+/* A line of the fault script may have this word in the place of an operation. The line then applies to the
+ * events of subscriptions. */
 #define SLP_BOX_EVENT "SubscribeToShardEvent"
 
 typedef struct slp_fault {
@@ -202,9 +209,10 @@ typedef struct slp_fault {
   slp_fault_action action;
   char *argument; /* owned, with a NUL; may be NULL */
   size_t argument_n;
-  uint64_t number;     /* actions delay, cut and status: the argument */
+  uint64_t number;     /* the argument as a number, for the actions delay, cut and status */
   int status;          /* HTTP status of the error, for the action error */
-  const char *message; /* action error: points into `argument`, behind the NUL of the code */
+  const char *message; /* the error's message, for the action error; points into `argument`, behind the
+                          error's code and a NUL */
 } slp_fault;
 
 /* ---- the model -------------------------------------------------------------------------------- */
@@ -237,7 +245,8 @@ struct slp_box {
   /* calls of each operation; the last element is for unknown operations */
   slp_box_use use[SLP_BOX_OPERATIONS + 1];
   slp_list subs; /* all open subscriptions, by slp_box_sub.link */
-  /* subscriptions to which something has happened since slp_push_next_news last returned them */
+  /* Subscriptions with news since slp_push_next_news last returned them. News: a record has arrived, the
+   * shard was closed, or an exception ends the subscription. */
   slp_list news;
   slp_box_window registers; /* limits the RegisterStreamConsumer calls of the account */
 };
@@ -252,7 +261,7 @@ typedef struct slp_box_call {
   slp_box_tree *in;
   slp_box_out out;
   slp_fault *fault; /* the script line that applies to this call; NULL: none */
-  /* the action of c->fault if it changes the page of GetRecords, otherwise SLP_FAULT_NONE */
+  /* the action of `fault` if that action changes the page of GetRecords, otherwise SLP_FAULT_NONE */
   slp_fault_action shape;
   uint8_t fault_used; /* 1: the action in `shape` was applied */
   const char *error;  /* name of the error; NULL: no error */
@@ -344,15 +353,15 @@ typedef struct slp_box_refusal {
   const char *code; /* the error; NULL: the change is allowed */
   char message[512];
 } slp_box_refusal;
-/* Check whether a shard may be split at new_start, and whether two shards may be merged. The order of the two
- * does not matter. */
+/* Check whether a shard may be split at new_start, and whether two shards may be merged. The order of a and b
+ * does not matter. If the change is not allowed, why->code is set. */
 void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, slp_box_refusal *why,
                        slp_box_shard **ret_shard, slp_u128 *ret_at);
 void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why, slp_box_shard **ret_a,
                        slp_box_shard **ret_b);
 int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *sh, slp_u128 at);
 int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *a, slp_box_shard *b);
-/* carries out the change of the stream in s->change, which is due */
+/* carries out s->change, whose time s->change_ms has come */
 int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms);
 
 /* Defined in reshard_ops.c: */
@@ -430,29 +439,34 @@ int slp_synthetic_alike(const slp_box_shard *sh, uint64_t from, uint64_t n);
 /* Writes the records [from, from + n) into the open list of the answer. */
 int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n);
 
-/* iterators.c: a mark is a position in the form of a text. It is signed, clients can't read it, and the box
- * does not store it. */
+/* Defined in iterators.c: a mark is what an iterator or a listing token contains, that is, where reading or
+ * listing goes on. Clients get it as a signed text that they can't read. The box does not store marks. (Marks
+ * of src/README.md are something else.) */
 typedef struct slp_box_mark {
   /* 'i': iterator; 't': token of a shard listing; 'k': token of a consumer listing; 'c': iterator of a
    * table's stream */
   uint8_t kind;
-  uint8_t filter;  /* 't': the filter of the listing; 'c': how many empty pages come first */
-  uint16_t reader; /* 'c': a random number of GetShardIterator, by which GetRecords counts readers */
+  uint8_t filter;  /* 't': the filter of the listing; 'c': how many pages without records are answered
+                      first */
+  uint16_t reader; /* 'c': a random number that GetShardIterator chooses, so that GetRecords can count
+                      different readers */
   uint64_t stream_uid;
   uint32_t shard;   /* 'i' and 'c': the shard's index; 't': the first index of the next page */
-  uint64_t counter; /* 'i' and 'c': the next record; 't': the time of the filter */
+  uint64_t counter; /* 'i' and 'c': the next record; 't': the time of the filter; 'k': the uid of the last
+                       consumer listed */
   int64_t issued_ms;
 } slp_box_mark;
 /* appends the mark as a signed text */
 int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to);
 /* Writes the mark as a member of the answer. Returns 0, or the result of slp_box_no_memory. */
 int slp_box_put_mark(slp_box_call *c, const char *member, const slp_box_mark *m);
-/* SLP_EBADDATA: the text is no mark of this box and of this kind. SLP_ENOMEM. */
+/* Returns SLP_EBADDATA if the text is no mark of this box and of this kind, SLP_ENOMEM if there is no
+ * memory. */
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret);
 void slp_box_when(int64_t ms, char out[64]); /* writes a time in the form that the service uses in messages */
 int slp_box_op_iterator(slp_box_call *c);
-/* Finds the counter of the first record that a position selects. seq.p and `when` are NULL if the request
- * does not have them. */
+/* Finds the counter of the first record that a request's position selects. seq.p and `when` are NULL if the
+ * request does not have them. */
 int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str seq, slp_value *when,
                      uint64_t *ret);
 
@@ -496,8 +510,8 @@ int slp_box_shape_fits(slp_box_call *c, slp_fault_action action);
 void slp_fault_free(slp_box *box, slp_fault *f);
 void slp_faults_free(slp_box *box, slp_list *list); /* frees all lines of a list */
 void slp_box_faults_clear(slp_box *box);
-/* Sets c->fault and c->shape from the first line of the script that applies to this call. NULL: no line does.
- * shard.p may be NULL. */
+/* Sets c->fault and c->shape from the first line of the script that applies to this call. If no line applies,
+ * c->fault is NULL. shard.p may be NULL. */
 void slp_box_fault_find(slp_box_call *c, slp_str shard);
 /* Carries out a fault that replaces the operation. Returns 1 if the answer, or the call's error, is then
  * complete. */

@@ -88,8 +88,7 @@ static int may_write(slp_box_call *c, const put *p) {
   slp_box_window *w = &p->shard->writes;
   uint64_t bytes = p->key.n + p->data.n, limit = o->write_bytes_per_second;
   if (!slp_box_window_open(w, c->now_ms, o->write_records_per_second, limit)) return 0;
-  /* w->bytes == 0: a record larger than the limit of a second is accepted if it is the first of its
-   * second. */
+  /* w->bytes == 0: the first record of a second is accepted even if it alone exceeds the limit */
   return !limit || w->bytes == 0 || w->bytes + bytes <= limit;
 }
 

@@ -1,4 +1,4 @@
-/* records.c - keeps records: storage, and retention. */
+/* records.c - stores the records of Kinesis' streams, finds them by time, and removes expired ones. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "codec/digest.h"

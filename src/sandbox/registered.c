@@ -71,8 +71,8 @@ static size_t find(slp_str s, const char *what) {
   return s.n;
 }
 
-/* Finds the consumer with the ARN ...:stream/STREAM/consumer/NAME:EPOCH. An old ARN finds nothing after its
- * consumer was deregistered, even if another consumer has the name now. */
+/* Finds the consumer with the ARN ...:stream/STREAM/consumer/NAME:EPOCH. After a consumer was deregistered,
+ * its ARN finds nothing, even if a new consumer has the same name. */
 static slp_box_consumer *by_arn(slp_box_call *c, slp_str arn, slp_stream **ret_stream) {
   char epoch[24];
   size_t stream_at = find(arn, ":stream/") + 8, consumer_at = find(arn, "/consumer/");
@@ -232,7 +232,8 @@ int slp_consumers_op_deregister(slp_box_call *c) {
   return 0;
 }
 
-/* Finds where a listing continues: the request's token contains the last consumer that was listed. */
+/* Finds where a listing continues: the request's token contains the uid of the last consumer that was
+ * listed. */
 static int list_from(slp_box_call *c, const slp_stream *s, uint64_t *ret_after) {
   slp_box_mark m;
   slp_str token = slp_box_text(c, "NextToken");

@@ -39,7 +39,7 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
   slp_box_shard *sh = reshardable(s, shard, why);
   if (!sh) return;
   if (!new_start.p) {
-    /* without new_start, which only control requests may leave out, the shard is split in the middle */
+    /* without new_start the shard is split in the middle; only control requests may leave new_start out */
     at = sh->hash_start + (sh->hash_end - sh->hash_start) / 2 + 1;
   } else if (slp_box_hash_parse(new_start, &at)) {
     at = 0;

@@ -105,8 +105,8 @@ static const slp_box_rule get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 512),
                                          INT("Limit", 0, 1, INT32_MAX),
                                          {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0},
                                          BOOL("DryRun")};
-/* Here a record may be without a key: whether it needs one depends on the stream, and is checked in
- * put_records.c. */
+/* PartitionKey is not required by these rules: whether a record needs a key depends on the stream, and
+ * put_records.c checks it. */
 static const slp_box_rule put_rules[] = {STREAM,
                                          BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
                                          TEXT("PartitionKey", 0, P_NONE, 256),

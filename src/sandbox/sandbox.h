@@ -30,8 +30,8 @@ typedef struct slp_box_sub slp_box_sub; /* an open subscription to a shard */
 
 typedef struct slp_box_answer {
   int status;
-  const char *content_type;     /* the header Content-Type; NULL: the request has none */
-  const char *content_encoding; /* the header Content-Encoding; NULL: the request has none */
+  const char *content_type;     /* the header Content-Type; NULL: no such header */
+  const char *content_encoding; /* the header Content-Encoding; NULL: no such header */
   const char *protocol;         /* the header smithy-protocol; NULL: no such header */
   slp_buf body;                 /* the caller initialises it before the call, and frees it afterwards */
   char request_id[40];
@@ -56,10 +56,11 @@ typedef enum {
   SLP_PUSH_ENDED,
   SLP_PUSH_CUT /* send these bytes, then break the connection */
 } slp_push_next;
-/* Appends one event, or nothing. It must be called again at *ret_at_ms, which may be now, and when
+/* Appends one event, or nothing. Must be called again at *ret_at_ms, which may be now, and also when
  * slp_push_next_news returns u. */
 slp_push_next slp_push_more(slp_box_sub *u, int64_t now_ms, slp_buf *to, int64_t *ret_at_ms);
-/* Returns the next subscription to which something has happened. NULL: there are no more. */
+/* Returns the next subscription with news: a record has arrived, its shard was closed, or an exception ends
+ * it. NULL: no subscription has news. */
 slp_box_sub *slp_push_next_news(slp_box *box);
 void slp_push_close(slp_box_sub *u);
 

@@ -1,5 +1,5 @@
-/* subscription_list.c - the open subscriptions: to which of them something has happened ("news"), what ends
- * them, and how they are closed. */
+/* subscription_list.c - the open subscriptions: which of them have news (a new record, a closed shard, an
+ * exception), what ends them, and how they are closed. */
 #include "sandbox/subscription_list.h"
 
 #include "base/buf.h"

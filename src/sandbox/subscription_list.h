@@ -24,8 +24,7 @@ typedef struct slp_seat { /* a consumer at one shard: when it last subscribed, a
 struct slp_box_sub {
   slp_box *box;
   slp_list link; /* links the subscription into box->subs, the list of all open ones */
-  /* links the subscription into box->news while something has happened to it that slp_push_next_news has not
-   * reported */
+  /* links the subscription into box->news while it has news that slp_push_next_news has not returned yet */
   slp_list news_link;
   slp_seat *seat; /* NULL: a newer subscription has taken over, or the consumer is gone */
   uint64_t stream_uid;

@@ -4,7 +4,7 @@
  * A subscription is SLP_SUB_OPEN until it is SLP_SUB_ENDED: after five minutes, at the end of the shard, or
  * by an exception, which is sent from SLP_SUB_LAST_WORD. A fault makes it SLP_SUB_CUT or SLP_SUB_SILENT.
  * slp_push_more writes the events that are due. It must be called at the time that its last call returned,
- * and also when something has happened to the subscription ("news"). */
+ * and also when slp_push_next_news returns the subscription. */
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 
 #define EVENT_RECORDS 10000u
 #define EVENT_BYTES (1u << 20)
-/* synthetic records arrive without a call of slp_push_news, so they are looked for this often */
+/* nobody calls slp_push_news when a synthetic record arrives, so new ones are looked for this often */
 #define SYNTHETIC_WAKE_MS 20
 #define CONTENT_TYPE "application/x-amz-json-1.1"
 
@@ -181,8 +181,8 @@ static slp_box_shard *shard_of(slp_box_sub *u, int64_t now_ms) {
   return s && u->shard < s->shards_n && !s->shards[u->shard]->gone ? s->shards[u->shard] : NULL;
 }
 
-/* Writes a sequence number that lies after the last record that was sent (or after the shard's start), and
- * before the next record. It grows with time, as the service's number does. */
+/* Writes a sequence number that lies between the last record that was sent (or the shard's start) and the
+ * next record. The number grows with time, as the service's does. */
 static void put_continuation(slp_box_call *c, const slp_box_sub *u, const slp_box_shard *sh) {
   char text[SLP_BOX_SEQ_TEXT];
   slp_box_seq seq = {.create_s = sh->create_s,
@@ -193,8 +193,8 @@ static void put_continuation(slp_box_call *c, const slp_box_sub *u, const slp_bo
   slp_out_put_z(&c->out, "ContinuationSequenceNumber", text);
 }
 
-/* Finds the fault for the next event, and counts the use of its line. Returns SLP_FAULT_NONE if there is
- * none. */
+/* Finds the fault for the next event, and counts one use of the fault's line in the script. Returns
+ * SLP_FAULT_NONE if there is none. */
 static slp_fault_action fault_of(slp_box_sub *u, slp_box_call *c, const slp_box_shard *sh, slp_buf *to,
                                  uint64_t *ret_number) {
   slp_box_fault_find(c, slp_str_of(sh->id));
@@ -214,7 +214,7 @@ static slp_fault_action fault_of(slp_box_sub *u, slp_box_call *c, const slp_box_
   return action;
 }
 
-/* Writes an event with the next n records, and advances u->counter behind them. */
+/* Writes an event with the next n records, and sets u->counter to the record after them. */
 static int write_event(slp_box_sub *u, slp_box_call *c, slp_box_shard *sh, uint64_t n, uint64_t end,
                        slp_buf *to, slp_fault_action fault) {
   uint64_t from = u->counter;

@@ -52,8 +52,8 @@ int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from) {
 /* ---- pages, straight into the answer ------------------------------------------------------------------
  *
  * The records of a page differ only in number, time and payload. So one record is encoded in the usual way,
- * and the places that differ are located in it. Further records are copies with other values at these
- * places. */
+ * and the places of these three are located in the result. Further records are copies with other values at
+ * these places. */
 typedef struct pattern {
   slp_buf text; /* one record, encoded */
   size_t seq_at, time_at, time_n, data_at, data_n;

@@ -153,7 +153,7 @@ static int read_cbor(builder *b) {
       case SLP_CBOR_ARRAY: r = enter(b, SLP_VALUE_LIST); break;
       case SLP_CBOR_MAP_END:
       case SLP_CBOR_ARRAY_END: b->depth--; break;
-      /* the tag of a time; not needed, because the member's rule says that it is a time */
+      /* the tag that marks a time; not needed, because the rule of the member says which members are times */
       case SLP_CBOR_TAG: break;
       case SLP_CBOR_TEXT:
         if (c.is_key)

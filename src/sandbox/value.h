@@ -1,5 +1,5 @@
 /* value.h - a request's body as a small tree, and an answer's body written value by value. Both work for JSON
- * and for Kinesis' CBOR, so that operations need not know which of them is used. */
+ * and for Kinesis' CBOR, so that operations need not know which encoding a client uses. */
 #ifndef SLP_SANDBOX_VALUE_H
 #define SLP_SANDBOX_VALUE_H
 
