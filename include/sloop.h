@@ -3,7 +3,8 @@
  * Rules that hold for every function here:
  *  - The least program calls sloop_opts_init(), sets stream and on_batch, calls sloop_open() and
  *    sloop_start(), and runs the loop. on_batch gives each batch back by sloop_batch_done(). At the end it
- *    calls sloop_stop(), and sloop_close() in the callback of that. test/contract/embed/print.c is such a program.
+ *    calls sloop_stop(), and in the callback of that function sloop_close(). test/contract/embed/print.c is
+ *    such a program.
  *  - Call these functions only on the thread that runs the loop given to sloop_open(). On another thread only
  *    these three may be called, on a batch that is out: sloop_batch_count(), sloop_batch_at() and
  *    sloop_batch_behind_ms(). For everything else that thread calls uv_async_send(): the callback of the
@@ -26,20 +27,20 @@
  *  - After sloop_close() a consumer may still be given to any function, until the callback of sloop_close()
  *    has returned. Functions that return an int then return SLOOP_ESTATE. sloop_arg() and sloop_loop() still
  *    answer, sloop_worker() returns "", sloop_shard_stats_each() calls nothing, and sloop_stats_get() gives
- *    zeros as soon as the consumer is taken apart. If sloop_close() was given no callback, the consumer must
- *    not be used once sloop_close() has returned.
+ *    zeros as soon as the consumer's parts are freed. If sloop_close() was given no callback, the consumer
+ *    must not be used once sloop_close() has returned.
  *  - Strings and structs that you pass are copied, and what a callback is given lives until the callback
  *    returns, unless a comment says otherwise. How long the result of a function lives is said at that
  *    function.
  *  - _ms is milliseconds, _us microseconds, _bytes bytes. _at_ms is Unix time in milliseconds, and so are
  *    since_ms and until_ms of sloop_loss_t and refused_until_ms of sloop_lease_t (sloop_admin.h).
- *  - why, why_size: room for one line that says why a function failed. It is cut to fit, ended by a NUL, and
+ *  - why, why_size: room for one line that says why a function failed. The line is cut to fit, NUL-ended, and
  *    safe to print: control characters and invalid UTF-8 in options that it quotes become '?'. 160 bytes
  *    always suffice. why may be NULL.
  *  - Types end in _t: handles, structs and enums. Callback types end in _cb.
  *  - Structs get new members at their end in later versions, and a program that was compiled before goes on
  *    working. A struct that you fill has its size first and an init macro, which sets the size and every
- *    default: call that first. You also allocate sloop_stats_t; sloop_stats_get() is told its size. Every
+ *    default: call that first. You also allocate sloop_stats_t, and pass its size to sloop_stats_get(). Every
  *    other struct is allocated by the library: read it where it is, and never copy it. sloop_position_t,
  *    sloop_str_t and sloop_shard_lease_t (sloop_admin.h) never grow and have no size.
  *  - Enums get new constants in later versions: a switch over an enum that the library gives you needs a
@@ -70,14 +71,14 @@ struct sloop_loss_s;
 struct sloop_stats_s;
 
 /* ---- errors -------------------------------------------------------------------------------------- */
-/* The one list of codes. Their numbers are fixed for ever and lie outside libuv's, whose codes are used as
- * well. What fails while a consumer runs is told by on_error of the options. */
+/* All error codes of the library. Their numbers never change, and differ from those of libuv, whose codes are
+ * used as well. on_error of the options gets what fails while a consumer runs. */
 
-/* A function says which of these it returns. All of them but EOWNED and ENOWORKER may come by on_error,
- * besides UV_E* of the network. Functions of sloop_admin.h end with those two as well.
- * ETOOBIG: an answer is larger than the room for it, or a token would be larger than 64 MiB. ESTATE by
+/* The comment at a function says which of these codes it returns. on_error may get all of them except EOWNED
+ * and ENOWORKER, and also UV_E* of the network. Only callbacks of sloop_admin.h get EOWNED and ENOWORKER.
+ * ETOOBIG: an answer is larger than the room for it, or a token would be larger than 64 MiB. ESTATE in
  * on_error: a record was given back retry_max times. EBEHIND comes once when the lag of a shard exceeds 80 %
- * of the time for which the stream keeps records, and again only after the lag was below 70 %. It is not
+ * of the time for which the stream keeps records, and again only after the lag was below 70 %. EBEHIND is not
  * fatal. */
 #define SLOOP_ERRORS(X)                                                                                \
   X(EAUTH, -5001, "credentials missing, expired or refused")                                           \
@@ -113,19 +114,19 @@ SLOOP_EXTERN const char *sloop_err_name(int err);
 /* Returns a sentence about the code: "success" for 0, "unknown error" for a number that is no error code.
  * Never NULL; static. */
 SLOOP_EXTERN const char *sloop_strerror(int err);
-/* Until the first listing of the shards has come, an error that waiting can't mend is fatal: no such stream,
+/* Until the first listing of the shards has come, an error that waiting can't cure is fatal: no such stream,
  * no credentials, no right, a refused request, a start that makes no sense. With leases the same holds for
  * the lease table until this worker has joined. Afterwards calls are tried again for ever, and two errors are
  * fatal. SLOOP_ENOSTREAM: the stream was deleted and made again, or (DynamoDB) the table has a new stream
- * and, in a consumer without leases, the old one is read to its end. SLOOP_ELEASE: this worker's id is
- * another living worker's, or its row can't be used. */
+ * and, in a consumer without leases, the old one is read to its end. SLOOP_ELEASE: another living worker has
+ * this worker's id, or this worker's row can't be used. */
 typedef struct sloop_error_s {
   int code;               /* SLOOP_E* or UV_E* */
   int fatal;              /* 1: the consumer has stopped by itself: nothing more is fetched or handed over,
-                             and a pending sloop_seek() gets this code. Give back what is out and call
-                             sloop_close(); sloop_stop() may be called before, unless it was already.
-                             Leases that the consumer had are not released: other workers take them when
-                             they have run out */
+                             and a pending sloop_seek() gets this code. Give back the batches that are out and
+                             call sloop_close(). sloop_stop() may be called before that, unless it was called
+                             already. Leases that the consumer had are not released: other workers take them
+                             when the leases have run out */
   int http_status;        /* 0: no answer arrived */
   uint32_t attempt;       /* which try has failed. 1: the first one, 2: the first retry */
   uint64_t retry_in_ms;   /* UINT64_MAX: this call is not retried; see fatal */
@@ -136,8 +137,9 @@ typedef struct sloop_error_s {
 } sloop_error_t;
 
 /* ---- records and batches ------------------------------------------------------------------------- */
-/* on_batch of the options gets each batch. Its records and all that they point at are yours until
- * sloop_batch_done(), which gives the batch back and says what of it is acknowledged. */
+/* on_batch of the options gets each batch. The records of a batch, and all that they point at, are yours
+ * until sloop_batch_done(). That function gives the batch back and says which of its records are
+ * acknowledged. */
 
 /* Bytes, not ended by a NUL; never grows. */
 typedef struct sloop_str_s {
@@ -145,8 +147,8 @@ typedef struct sloop_str_s {
   size_t len;
 } sloop_str_t;
 
-#define SLOOP_REC_LATE 1u        /* a record that arrived later was handed over before (SLOOP_ORDER_TIME) */
-#define SLOOP_REC_RAW 2u         /* the base64, or the aggregate, can't be decoded; data is what came */
+#define SLOOP_REC_LATE 1u        /* a record that arrived later was handed over earlier (SLOOP_ORDER_TIME) */
+#define SLOOP_REC_RAW 2u         /* the base64, or the aggregate, can't be decoded; data is as it came */
 #define SLOOP_REC_REDELIVERED 4u /* was handed over before and given back */
 #define SLOOP_REC_FOREIGN 8u     /* part of an aggregate whose key hashes into another shard's range */
 #define SLOOP_REC_KEYLESS 16u    /* has no partition key, as records of AUTO streams may; key is empty */
@@ -159,8 +161,9 @@ typedef struct sloop_record_s {
   sloop_str_t key;    /* partition key; may hold any byte; see SLOOP_REC_KEYLESS. DynamoDB: the JSON of
                          "Keys" */
   sloop_str_t data;   /* payload bytes. DynamoDB: the JSON of the change ("dynamodb"), untouched */
-  int64_t arrived_at_ms; /* when the service took it, by its stamp; -1: it has none */
-  uint64_t epoch;        /* of the lease it was read by; a later owner's is greater. 0 without leases */
+  int64_t arrived_at_ms; /* when the service took the record, by the record's timestamp; -1: it has none */
+  uint64_t epoch;        /* of the lease under which it was read; each later owner has a greater one. 0
+                            without leases */
   uint32_t attempt;      /* 1 for the first time this record is handed over */
   uint32_t flags;        /* SLOOP_REC_* */
   sloop_str_t event; /* DynamoDB: INSERT, MODIFY, REMOVE. Kinesis: empty, as are event_id, user and whole */
@@ -169,47 +172,50 @@ typedef struct sloop_record_s {
   sloop_str_t whole;    /* DynamoDB: the JSON of the whole record, untouched */
 } sloop_record_t;
 
-/* Returns how many records a batch has: 1 or more. They are of one consumer, and those of a shard are in
- * its order. With SLOOP_ORDER_TIME they are of any of its shards, with SLOOP_ORDER_SHARD of one.
- * Everything that a batch points at lives until sloop_batch_done(), even after sloop_close(). */
+/* Returns how many records a batch has: 1 or more. All are of one consumer, and records of the same shard are
+ * in the shard's order. With SLOOP_ORDER_TIME a batch may have records of any shards of the consumer, with
+ * SLOOP_ORDER_SHARD of one shard only. Everything that a batch points at lives until sloop_batch_done(), even
+ * after sloop_close(). */
 SLOOP_EXTERN size_t sloop_batch_count(const sloop_batch_t *b);
-/* Returns record number index, from 0. An index that is not below the count ends the process; in the
- * functions below as well. */
+/* Returns record number index, from 0. An index that is not below the count ends the process, here and in the
+ * functions below. */
 SLOOP_EXTERN const sloop_record_t *sloop_batch_at(const sloop_batch_t *b, size_t index);
 /* Returns how far the batch's last record was behind the tip of its shard when it was read, in ms; -1:
  * unknown. */
 SLOOP_EXTERN int64_t sloop_batch_behind_ms(const sloop_batch_t *b);
-/* Tells whether acknowledging this record still has an effect. Whoever holds batches for long asks right
- * before a step that can't be undone. Returns 1 if it has. Returns 0 if it has none at this moment: the lease
- * deadline has passed, so this worker can't prove that it lives, and another worker may soon take the shard;
- * ask again later. Returns -1 if it never has again: the lease is lost or was given up, or the consumer was
- * moved or closed. Without leases it returns 1 until the consumer is moved or closed. Looks at the clock, not
- * at the lease table. */
+/* Returns whether acknowledging this record still has an effect. If you hold batches for long, ask right
+ * before a step that can't be undone. Returns 1 if it has an effect. Returns 0 if it has none at this moment:
+ * the lease deadline has passed, so this worker can't prove that it lives, and another worker may soon take
+ * the shard; ask again later. Returns -1 if it will never have an effect again: the lease is lost or was
+ * given up, or the consumer was moved or closed. Without leases the function returns 1 until the consumer is
+ * moved or closed. It looks at the clock, not at the lease table. */
 SLOOP_EXTERN int sloop_batch_owned(sloop_batch_t *b, size_t index);
 /* Sets a pointer of yours that the batch carries until it is given back. The library never looks at it or
  * frees it. NULL until it is set. */
 SLOOP_EXTERN void sloop_batch_set_data(sloop_batch_t *b, void *data);
 SLOOP_EXTERN void *sloop_batch_data(const sloop_batch_t *b);
-/* Acknowledges one record: you are finished with it. In any order, as often as you like. Takes effect at
- * once: a checkpoint may pass the record while you still hold the batch. */
+/* Acknowledges one record: you are finished with it. Records may be acknowledged in any order, and each as
+ * often as you like. This takes effect at once: a checkpoint may pass the record while you still hold the
+ * batch. */
 SLOOP_EXTERN void sloop_batch_ack(sloop_batch_t *b, size_t index);
-/* Gives the batch back. Its first `acked` records, and those marked by sloop_batch_ack(), are
- * acknowledged. The others are handed over again, flagged SLOOP_REC_REDELIVERED: after 100 ms, doubled
- * each time, at most 30 s. Call it exactly once for each batch, now or later, in any order. After
- * sloop_close() it only frees. b is gone when it returns; acked > count ends the process. */
+/* Gives the batch back. Its first `acked` records, and those marked by sloop_batch_ack(), are acknowledged.
+ * The others are handed over again, flagged SLOOP_REC_REDELIVERED: after 100 ms, doubled each time, at most
+ * 30 s. Call this exactly once for each batch, now or later, in any order of the batches. After sloop_close()
+ * it only frees the batch. b is gone when this returns. An acked above the count of records ends the
+ * process. */
 SLOOP_EXTERN void sloop_batch_done(sloop_batch_t *b, size_t acked);
 
 /* ---- positions ----------------------------------------------------------------------------------- */
-/* Where reading starts (start of the options), where a consumer moves to (sloop_seek()), and where a lease
- * stands. The positions of all shards together are a token: sloop_token(). */
+/* A position says where reading starts (start of the options), where a consumer moves to (sloop_seek()), or
+ * where a lease stands. The positions of all shards together are a token: sloop_token(). */
 
 typedef enum {
   SLOOP_LATEST = 1, /* what arrives from now on. If a call fails before the first record has come, reading
-                       starts over by time, up to a second plus the duration of a call before the original
+                       starts again at a time: up to a second plus the duration of a call before the original
                        start */
   SLOOP_OLDEST,     /* everything the stream still keeps */
   SLOOP_AT_TIME,    /* what arrived at at_ms or later */
-  SLOOP_AT_SEQ,     /* the record with seq and sub in shard is the first one. As start, and in
+  SLOOP_AT_SEQ,     /* the record with seq and sub in shard is the first that is read. As start, and in
                        sloop_seek(), only that shard and its descendants are read */
   SLOOP_AT_TOKEN,   /* token holds the positions of all shards. It is from sloop_token(), or from bloop, a
                        Python library with the same format */
@@ -218,9 +224,9 @@ typedef enum {
   SLOOP_AT_END      /* the shard is read to its end. Occurs in positions that you are given. Only
                        sloop_checkpoint_at() accepts it */
 } sloop_position_kind_t;
-/* A place in a stream or in a shard: where to start, where to seek, where a lease stands. It lies by value
- * in other structs and therefore never grows. Members that the kind does not use are ignored in a position
- * that you pass, and are 0 or NULL in one that you are given. */
+/* A place in a stream or in a shard: where to start, where to seek, where a lease stands. Other structs
+ * contain it by value, and therefore it never grows. Members that the kind does not use are ignored in a
+ * position that you pass, and are 0 or NULL in one that you are given. */
 typedef struct sloop_position_s {
   sloop_position_kind_t kind; /* says which of the other members are used */
   int64_t at_ms;     /* AT_TIME. SLOOP_EOPTION: it is negative, or from 10^9 to 10^11 - 1, which looks like
@@ -235,8 +241,8 @@ typedef struct sloop_position_s {
 SLOOP_EXTERN void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind);
 
 /* ---- options ------------------------------------------------------------------------------------- */
-/* What sloop_open() is given, callbacks included. A callback's own types stand where its subject is: events,
- * statistics, leases. */
+/* The options of sloop_open(), callbacks included. The types that a callback is given are declared in the
+ * section of their subject: events, statistics, leases. */
 
 /* Your answer to a creds callback; copied. */
 typedef struct sloop_creds_s {
@@ -244,14 +250,15 @@ typedef struct sloop_creds_s {
   const char *access_key;    /* required */
   const char *secret_key;    /* required */
   const char *session_token; /* or NULL */
-  int64_t expires_at_ms;     /* -1: never. You are asked for new ones up to 15 minutes before that time */
+  int64_t expires_at_ms;     /* -1: never. You are asked for new credentials up to 15 minutes before that
+                                time */
 } sloop_creds_t;
 #define sloop_creds_init(c) sloop_creds_init_sized((c), sizeof *(c))
 SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
 typedef struct sloop_creds_req_s sloop_creds_req_t; /* yours until sloop_creds_done() */
-/* Answers a creds callback: exactly once, at once or later, also after sloop_close(). Pass status 0 and
- * creds, or a negative status (SLOOP_E* or UV_E*) and a sentence that says why (may be NULL). on_error then
- * tells SLOOP_EAUTH with that sentence. */
+/* Answers a creds callback. Call this exactly once for each request, at once or later, also after
+ * sloop_close(). Pass status 0 and creds, or a negative status (SLOOP_E* or UV_E*) and a sentence that says
+ * why (may be NULL). on_error then gets SLOOP_EAUTH with that sentence. */
 SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
                                    const char *why);
 
@@ -276,15 +283,16 @@ typedef enum {
  * with throughput that no other reader shares. AWS bills it by shard-hour and gigabyte. */
 typedef enum {
   SLOOP_RETRIEVAL_POLL = 1, /* by GetRecords calls */
-  SLOOP_RETRIEVAL_PUSH,     /* pushed, or the consumer fails. At the start: SLOOP_EACCESS without the right
-                               to describe or register the registered consumer; SLOOP_EREFUSED if the
-                               stream has no room for it; SLOOP_ESTREAMBUSY if it was not ACTIVE within a
-                               minute, because it is being registered or deregistered. After it was ACTIVE,
-                               losing it is not fatal: on_error tells, and it is tried again */
+  SLOOP_RETRIEVAL_PUSH,     /* pushed, or the consumer fails. At the start: SLOOP_EACCESS without the right to
+                               describe or register the registered consumer; SLOOP_EREFUSED if the stream has
+                               no room for another registered consumer; SLOOP_ESTREAMBUSY if the registered
+                               consumer was not ACTIVE within a minute, because it is being registered or
+                               deregistered. After it was ACTIVE, losing it is not fatal: on_error is called,
+                               and push is tried again */
   SLOOP_RETRIEVAL_AUTO /* pushed while the registered consumer is there and its subscriptions bring events,
-                          else polled. on_error tells when the stream is polled instead. Push is then tried
-                          again after a minute, and less and less often, down to once an hour. The log says
-                          which of the two is in use, and why */
+                          else polled. on_error is called when the stream is polled instead. Push is then
+                          tried again after a minute, and less and less often, down to once an hour. The log
+                          says whether records are pushed or polled, and why */
 } sloop_retrieval_t;
 /* What to do with a shard whose position was trimmed: the stream no longer keeps the records after it. */
 typedef enum {
@@ -302,10 +310,11 @@ typedef enum {
 
 /* Which positions are written to the lease table. */
 typedef enum {
-  SLOOP_CHECKPOINTS_ACKED = 1, /* up to where all is acknowledged, without being asked: see checkpoint_ms */
-  SLOOP_CHECKPOINTS_ASKED      /* those that you pass to sloop_checkpoint_at(), and no others.
-                                  Acknowledging only frees memory. A shard that was read to its end stays
-                                  until you name its end */
+  SLOOP_CHECKPOINTS_ACKED = 1, /* the positions up to which all is acknowledged, without a call of yours: see
+                                  checkpoint_ms */
+  SLOOP_CHECKPOINTS_ASKED      /* those that you pass to sloop_checkpoint_at(), and no others. Acknowledging
+                                  only frees memory. A shard that was read to its end does not end before you
+                                  name its end */
 } sloop_checkpoints_t;
 
 /* The comment behind a member begins with its default. A number out of its range makes sloop_open() fail, and
@@ -322,14 +331,14 @@ typedef struct sloop_opts_s {
   const char *profile;    /* NULL: AWS_PROFILE or "default" */
   const char *ca_bundle;  /* NULL: AWS_CA_BUNDLE, else the system's. Else a file of certificates */
   const char *user_agent; /* NULL: "sloop/VERSION" */
-  sloop_t *join; /* NULL. Else a consumer that was not started or closed yet, or SLOOP_EOPTION. Its loop is
-                    used, whatever loop sloop_open() is given. Both share connections, credentials, memory
-                    and the order by time. These options are then the first consumer's, and what is set
-                    here is ignored: region, endpoint, profile, ca_bundle, user_agent, wire, in_flight_max,
-                    buffered_bytes_max, order, order_wait_ms, batches_out_max, batch_records_max,
-                    batch_bytes_max, alloc, alloc_ctx, store_endpoint, and creds: the first consumer's is
-                    called, or after its close that of another one. Joined consumers may be closed in any
-                    order */
+  sloop_t *join; /* NULL. Else a consumer that was neither started nor closed yet (SLOOP_EOPTION: it was).
+                    That consumer's loop is used, whatever loop sloop_open() is given. Both consumers share
+                    connections, credentials, memory and the order by time. The following options are then
+                    those of the first consumer, and what is set here is ignored: region, endpoint, profile,
+                    ca_bundle, user_agent, wire, in_flight_max, buffered_bytes_max, order, order_wait_ms,
+                    batches_out_max, batch_records_max, batch_bytes_max, alloc, alloc_ctx, store_endpoint, and
+                    creds: the first consumer's is called, or after its close that of another one. Joined
+                    consumers may be closed in any order */
   /* The stream. */
   sloop_position_t start;    /* SLOOP_LATEST. A kind up to SLOOP_AT_TOKEN. With app: where the application
                                 begins when it is new, by SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME (not
@@ -353,14 +362,14 @@ typedef struct sloop_opts_s {
   uint64_t buffered_bytes_max; /* 64 MiB. Bytes that are fetched and not given back; one page may exceed
                                   it. From 65536 */
   uint32_t buffered_records_per_shard_max; /* 0: no limit. Records of one shard that are fetched and not
-                                    acknowledged. With so many the shard is not asked for more; the
-                                    aggregates of one page may exceed it */
+                                    acknowledged. A shard that has so many is not asked for more; the
+                                    aggregates of one page may exceed the limit */
   /* How it is handed over. */
   sloop_order_t order;        /* SLOOP_ORDER_TIME */
   uint32_t order_wait_ms;     /* 1000. How long a shard that fails, or is silent at its tip, may hold the
-                                 others back; 0: never, UINT32_MAX: for ever. A pushed shard that is
-                                 silent: at most 250, and less once it is known how much the delays of
-                                 records differ; see sloop(7) */
+                                 others back; 0: never, UINT32_MAX: for ever. A shard that is silent while its
+                                 records are pushed: at most 250, and less once it is known how much the
+                                 delays of records differ; see sloop(7) */
   uint32_t batches_out_max;   /* 2. Batches that are out at once: in all (SLOOP_ORDER_TIME), or of each
                                  shard (SLOOP_ORDER_SHARD). From 1 to 1000000 */
   uint32_t batch_records_max; /* 1000. Records in a batch. From 1 to 1000000 */
@@ -380,18 +389,18 @@ typedef struct sloop_opts_s {
   /* Callbacks. All but on_batch may be NULL. */
   void *arg;                                               /* NULL. Handed to every callback below */
   void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required. The batch is yours until
-                                    sloop_batch_done(). It comes when no other callback is due: a loss is
-                                    told before the records behind the gap */
+                                    sloop_batch_done(). on_batch is called only when no other callback is due,
+                                    so on_loss comes before the records behind the gap */
   void (*on_shard)(sloop_t *, const struct sloop_shard_event_s *, void *arg); /* NULL. An event of a shard */
-  void (*on_tip)(sloop_t *, void *arg); /* NULL. Every shard is at its tip, and nothing is left to hand
-                                    over or to be given back. Called each time this state is reached, but
-                                    not while a shard has ended and its children are not listed yet. With
-                                    leases: of the shards that this worker reads, at least one */
+  void (*on_tip)(sloop_t *, void *arg); /* NULL. Every shard is at its tip, and nothing is left to hand over
+                                    or to be given back. Called each time this state is reached, but not while
+                                    a shard has ended and its children are not listed yet. With leases, this
+                                    concerns the shards that this worker reads, which must be at least one */
   void (*on_loss)(sloop_t *, const struct sloop_loss_s *,
                   void *arg);                                    /* NULL. Records can't be read any more */
-  void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* NULL. What failed: it is tried again,
-                                    or is fatal. If 1024 callbacks wait, the oldest log lines and errors
-                                    that are not fatal are dropped */
+  void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* NULL. Something failed: it is tried again,
+                                    or is fatal. If 1024 callbacks wait, the oldest log lines and errors that
+                                    are not fatal are dropped */
   void (*on_stats)(sloop_t *, const struct sloop_stats_s *, void *arg);      /* NULL. See stats_ms */
   void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg); /* NULL. line: NUL-ended,
                                     without a line feed, safe to print, at most 511 bytes */
@@ -410,27 +419,28 @@ typedef struct sloop_opts_s {
                                  to 64 bytes without spaces and slashes, and not ending in a dot */
   const char *store;          /* NULL: "dynamodb". Where the leases are: "dynamodb", "dynamodb:TABLE",
                                  "sqlite:FILE" (shared by processes of one machine), "memory" (shared by
-                                 joined consumers). TABLE is made when it is not there; its default is
-                                 "sloop", with other schemas app */
+                                 joined consumers). TABLE is made if it does not exist; its default is
+                                 "sloop", and with other schemas the value of app */
   const char *store_endpoint; /* NULL: as endpoint. Else the URL of the DynamoDB that has the lease table */
   const char *schema;         /* NULL: "sloop". How the table is laid out: "sloop", "kcl" (Amazon KCL 2 and
                                  3), "vmware-go-kcl" (and -v2), "kinsumer", "motorway", "kcl-rb". With the
                                  last four an application has one stream. "kinsumer" has three tables:
                                  TABLE_checkpoints, TABLE_clients, TABLE_metadata */
-  uint32_t lease_ms;          /* 0: 10000, with schema "kinsumer" 300000. A worker that is silent for so
-                                 long is dead. Callbacks that hold the loop for 0.43 of it may suspend this
-                                 worker, for 0.63 of it may cost its leases. With "kinsumer" it must be
-                                 five times the fleet's shardCheckFrequency. From 1000 to 3600000 */
+  uint32_t lease_ms;          /* 0: 10000, with schema "kinsumer" 300000. A worker that is silent for this
+                                 time is dead. Callbacks that hold the loop for 0.43 of this time may suspend
+                                 this worker; for 0.63 of it, they may cost this worker its leases. With
+                                 "kinsumer" lease_ms must be five times the fleet's shardCheckFrequency. From
+                                 1000 to 3600000 */
   uint32_t checkpoint_ms;     /* 5000. Time between two writes of a position that moves, longer while the
                                  table throttles. 0: written only by sloop_checkpoint(), at a handover and
                                  at a stop. At most 3600000 */
   uint32_t handover_ms; /* 30000. How long a handover waits for batches that you hold. From 1 to 3600000 */
-  uint32_t stall_ms;    /* 0: never. A shard goes to another worker if for so long it could not be read, or
-                           had records to acknowledge and made no progress. Time in which it is paused, or
-                           waits for another shard or a joined consumer in the order by time, does not
-                           count */
-  uint32_t weight;      /* 1. Shares of the shards for this worker, compared with the weights of the
-                           others. From 1 to 1000 */
+  uint32_t stall_ms;    /* 0: never. A shard goes to another worker if, for this time, it could not be read,
+                           or had records to acknowledge and made no progress. Time in which the shard is
+                           paused, or waits for another shard or a joined consumer in the order by time, does
+                           not count */
+  uint32_t weight;      /* 1. This worker's share of the shards, in proportion to the weights of the others.
+                           From 1 to 1000 */
   void (*on_lease)(sloop_t *, const struct sloop_lease_event_s *,
                    void *arg); /* NULL. An event of a lease or of
                                     this worker */
@@ -440,32 +450,33 @@ typedef struct sloop_opts_s {
                                   metrics */
   /* Enhanced fan-out. */
   sloop_retrieval_t retrieval;     /* SLOOP_RETRIEVAL_POLL */
-  const char *push_consumer;       /* NULL: app; without app SLOOP_RETRIEVAL_PUSH and _AUTO are
-                                    SLOOP_EOPTION. The name of the registered consumer to read as: it is
-                                    registered when it is not there, and never deregistered. Or its ARN,
-                                    also of another account: then it is neither described nor registered */
+  const char *push_consumer;       /* NULL: app; without app SLOOP_RETRIEVAL_PUSH and _AUTO are SLOOP_EOPTION.
+                                    The name of the registered consumer to read as: it is registered if it
+                                    does not exist, and never deregistered. Or its ARN, also of another
+                                    account: then it is neither described nor registered */
   sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. SLOOP_CHECKPOINTS_ASKED needs app and schema
                                     "sloop" or "kcl" */
-  uint32_t unready_ms; /* 60000. /ready of the metrics answers 503 once a shard has failed, or has had
-                          records wait without progress, for so long; UINT32_MAX: never for that. From 1 */
+  uint32_t unready_ms; /* 60000. /ready of the metrics answers 503 once, for this time, a shard has failed, or
+                          records of it have waited without progress; UINT32_MAX: never for these reasons.
+                          From 1 */
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
-/* Sets an option by its name, for programs that read options from a file or are written in another
- * language. The value is a text, a number ("max": the most that is allowed), or an enum: the last word of
- * its constants in lower case ("acked"); for on_retry see sloop_retry_t. start is "latest" or "oldest". A
- * text is not copied: it must live until sloop_open() has returned. Has no names for join, shards, the
- * rest of start, alloc, alloc_ctx, arg and callbacks. Returns SLOOP_EOPTION, and leaves o as it was, if
- * there is no such option, or if the value is not allowed: why says what it may be. */
+/* Sets an option by its name, for programs that read options from a file or are written in another language.
+ * The value is a text, a number ("max": the most that is allowed), or an enum: the last word of its constants
+ * in lower case ("acked"); for on_retry see sloop_retry_t. start is "latest" or "oldest". A text is not
+ * copied: it must live until sloop_open() has returned. There are no names for join, shards, the rest of
+ * start, alloc, alloc_ctx, arg and callbacks. Returns SLOOP_EOPTION, and leaves o as it was, if there is no
+ * such option, or if the value is not allowed: why says what it may be. */
 SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *value, char *why,
                                 size_t why_size);
 
 /* ---- the life of a consumer ---------------------------------------------------------------------- */
-/* Open, start, stop, close. In between a consumer can be paused, moved, asked for its token, and asked for the
- * shards of its stream. */
+/* Open, start, stop, close. In between a consumer can be paused, moved, asked for its token, and asked for
+ * the shards of its stream. */
 
-/* Tells that something is over. status is 0, or why it failed; arg is the one that was passed for this
- * callback. */
+/* Called when an operation, such as a stop, is over. status is 0, or the code of its failure; arg is what was
+ * passed with this callback. */
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
 /* Opens a consumer: checks the options and allocates, without any I/O. Then come sloop_start(), sloop_stop()
  * and sloop_close(). sloop_close() is allowed at any time. On failure *out is NULL, and why says the reason,
@@ -473,7 +484,7 @@ typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
  * file descriptor is free; UV_EAGAIN: the four threads of libuv's pool can't be made. */
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
                             size_t why_size);
-/* Begins to read. What fails then comes by on_error. Returns SLOOP_ESTATE: started before. */
+/* Begins to read. on_error gets what fails from then on. Returns SLOOP_ESTATE: started before. */
 SLOOP_EXTERN int sloop_start(sloop_t *s);
 /* Stops in an orderly way: fetches nothing more, drops what was not handed over, and waits for the batches
  * that you hold. With leases it then writes the positions and releases the shards to the other workers. cb
@@ -482,12 +493,12 @@ SLOOP_EXTERN int sloop_start(sloop_t *s);
  * not waited for, and cb gets UV_ETIMEDOUT if one is out. UINT64_MAX: there is no limit. With leases at least
  * 2 s are allowed, to write the positions. Returns SLOOP_ESTATE: not started, or stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
-/* Closes at once: cancels everything and writes nothing. cb (may be NULL) gets 0. It is the last callback
- * ever made for s, on a later turn of the loop; s is gone when it returns. Batches and requests for
+/* Closes at once: cancels everything and writes nothing. cb (may be NULL) gets 0. cb is the last callback
+ * ever made for s, on a later turn of the loop; s is gone when cb returns. Batches and requests for
  * credentials that you hold stay yours until you give them back. Pending callbacks of sloop_stop(),
  * sloop_seek(), sloop_checkpoint() and sloop_checkpoint_at(), and of a request of sloop_admin.h, come before
- * cb, with UV_ECANCELED; that of a pending sloop_list() does not come. Metrics opened for s are closed with
- * it. If s is NULL or was closed before, this does nothing and does not call cb. */
+ * cb, with UV_ECANCELED; the callback of a pending sloop_list() does not come. Metrics opened for s are
+ * closed with it. If s is NULL or was closed before, this does nothing and does not call cb. */
 SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
 /* Makes s keep uv_run() going, which is the default. A flag, not a count. The loop goes on while one of
  * several joined consumers keeps it going. */
@@ -506,22 +517,22 @@ SLOOP_EXTERN struct uv_loop_s *sloop_loop(const sloop_t *s);
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 
-/* Writes where the consumer stands as a token: JSON with the position of every shard that is not finished, up
- * to where all is acknowledged. What is out, or not handed over, comes again. On entry *len is the room in
- * buf. On success *len is the token's length without its NUL. UV_ENOBUFS: *len is the room that is needed,
- * with the NUL. To ask for the room pass buf NULL and *len 0. Works until sloop_close(), also after
- * sloop_stop(). Returns SLOOP_ESTATE: the consumer has an app (its positions are in the leases: see
- * sloop_checkpoint()), or the shards are not known yet, or none is left to read; SLOOP_EPROTO: the service
- * gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB.
+/* Writes the consumer's positions as a token: JSON with the position of every shard that is not finished, up
+ * to where all is acknowledged. Whoever starts from the token gets again what is out now, or not handed over
+ * yet. On entry *len is the room in buf. On success *len is the token's length without its NUL. UV_ENOBUFS:
+ * *len is the room that is needed, with the NUL. To ask for the room pass buf NULL and *len 0. Works until
+ * sloop_close(), also after sloop_stop(). Returns SLOOP_ESTATE: the consumer has an app (its positions are in
+ * the leases: see sloop_checkpoint()), or the shards are not known yet, or none is left to read;
+ * SLOOP_EPROTO: the service gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB.
  *
- * Tokens of bloop, a Python library, have the same format and can be loaded here; bloop loads those that
+ * Tokens of bloop, a Python library, have the same format and can be loaded here; bloop loads the tokens that
  * sloop_token() writes of DynamoDB streams. A shard may have four keys that bloop does not write, and that
  * readers may ignore: sub_sequence; arrived_at; clear_until (ms: until this time no record followed, or its
  * loss was reported); not_before (ms: started at a time or at the latest, and nothing read yet). */
 SLOOP_EXTERN int sloop_token(sloop_t *s, char *buf, size_t *len);
 
 /* Moves the consumer: it goes on from another position. Batches that are out stay valid, but acknowledging
- * them has no effect any more. Nothing from before is handed over once cb has come. on_shard tells
+ * them has no effect any more. Once cb has come, nothing from before the move is handed over. on_shard gets
  * SLOOP_SHARD_REPOSITIONED of shards that were read before, and SLOOP_SHARD_OPENED when they are read again.
  * Pauses stay.
  *
@@ -535,14 +546,14 @@ SLOOP_EXTERN int sloop_token(sloop_t *s, char *buf, size_t *len);
  * or is not running. */
 SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 
-/* What decides on the shard of a record: the stream's RecordDistributionStrategy. */
+/* What decides on which shard a record is put, by the stream's RecordDistributionStrategy. */
 typedef enum {
   SLOOP_PLACED_UNKNOWN,    /* the stream could not be described, or is of DynamoDB */
   SLOOP_PLACED_BY_KEY,     /* the stream has no strategy: the hash of the key decides, or the producer's
                               ExplicitHashKey */
-  SLOOP_PLACED_BY_KEY_NOW, /* USER_PARTITION_KEY, of a stream in on-demand mode: as SLOOP_PLACED_BY_KEY.
-                              But records that came while it was AUTO may be on any shard, and the service
-                              does not tell whether it was */
+  SLOOP_PLACED_BY_KEY_NOW, /* USER_PARTITION_KEY, of a stream in on-demand mode: as SLOOP_PLACED_BY_KEY. But
+                              records that came while the strategy was AUTO may be on any shard, and the
+                              service does not tell whether it ever was AUTO */
   SLOOP_PLACED_ANYWHERE    /* AUTO: the service decides, whatever the key. A record may have no key
                               (SLOOP_REC_KEYLESS), and SLOOP_REC_FOREIGN is not set */
 } sloop_placement_t;
@@ -558,16 +569,16 @@ typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const 
                               const sloop_error_t *error_or_null, void *arg);
 /* Lists the stream's shards without reading them, also before sloop_start(). cb comes once, with UV_ECANCELED
  * if the consumer was stopped meanwhile. It does not come if the consumer was closed meanwhile. Returns
- * SLOOP_ESTATE: another listing is pending, the consumer is stopped, or cb is NULL (which other functions
- * answer by SLOOP_EOPTION). */
+ * SLOOP_ESTATE: another listing is pending, the consumer is stopped, or cb is NULL (for which other functions
+ * return SLOOP_EOPTION). */
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
 /* ---- events -------------------------------------------------------------------------------------- */
-/* What happens to the shards that a consumer reads: told by on_shard and on_loss of the options. Events of
- * leases and workers stand with the leases. */
+/* What happens to the shards that a consumer reads. on_shard and on_loss of the options get these events.
+ * Events of leases and workers are in the section on leases. */
 
 typedef enum {
-  SLOOP_SHARD_OPENED = 1,   /* reading begins; told before its first record is handed over */
+  SLOOP_SHARD_OPENED = 1,   /* reading begins; comes before the shard's first record is handed over */
   SLOOP_SHARD_ENDED,        /* the shard is read to its end, and every record of it is acknowledged */
   SLOOP_SHARD_STOPPED,      /* the shard or an ancestor of it was given up; on_error told why. Nothing more
                                of it or of its children is fetched */
@@ -578,11 +589,12 @@ typedef enum {
   SLOOP_SHARD_RELEASED,     /* its lease was given up: handed over, at a stop, for lack of progress,
                                parked, or because the service refuses its position. Acknowledging records
                                of it that are still out has no effect any more */
-  SLOOP_SHARD_READ_OUT,     /* with SLOOP_CHECKPOINTS_ASKED: it is read to its end, and every record of it
-                               is acknowledged. It ends when you pass SLOOP_AT_END to sloop_checkpoint_at() */
-  SLOOP_SHARD_LEAVING       /* with SLOOP_CHECKPOINTS_ASKED: another worker is to have it, and nothing more
-                               of it is handed over. sloop_handover() lets it go; after handover_ms it
-                               goes anyway */
+  SLOOP_SHARD_READ_OUT,     /* with SLOOP_CHECKPOINTS_ASKED: the shard is read to its end, and every record of
+                               it is acknowledged. The shard ends when you pass SLOOP_AT_END to
+                               sloop_checkpoint_at() */
+  SLOOP_SHARD_LEAVING       /* with SLOOP_CHECKPOINTS_ASKED: another worker is to get the shard, and nothing
+                               more of it is handed over. sloop_handover() lets the shard go; after
+                               handover_ms it goes anyway */
 } sloop_shard_event_kind_t;
 typedef struct sloop_shard_event_s {
   sloop_shard_event_kind_t kind; /* what happened */
@@ -604,8 +616,8 @@ typedef struct sloop_loss_s {
 } sloop_loss_t;
 
 /* ---- statistics ---------------------------------------------------------------------------------- */
-/* Numbers of a consumer, also told by on_stats of the options, and what each of its shards is doing. The page
- * of metrics has all of them. */
+/* Numbers of a consumer, which on_stats of the options gets too, and what each of its shards is doing. The
+ * page of metrics has all of this. */
 
 /* Names that end in _now are levels. Names that end in _peak, _max or _p999 are of the time since the
  * consumer was opened. All others are totals since the consumer was opened. Some are of all joined consumers
@@ -668,7 +680,7 @@ typedef struct sloop_loss_s {
   X(acked_age_ms_now, "ms", "since records were last acknowledged; UINT64_MAX: none was")              \
   X(parked_now, "shards", "parked: nobody reads them until an operator says so; told by the leader")   \
   X(refused_now, "shards", "whose position the service refuses: told by the leader")
-/* Allocate it yourself, and tell sloop_stats_get() its size. */
+/* Allocate this struct yourself, and pass its size to sloop_stats_get(). */
 typedef struct sloop_stats_s {
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)
@@ -683,9 +695,9 @@ typedef enum {
   SLOOP_SHARD_IS_READ = 1,       /* records are asked for */
   SLOOP_SHARD_IS_AT_TIP,         /* at_tip is 1 */
   SLOOP_SHARD_WAITS_FOR_YOU,     /* its records are out with you; or batches_out_max batches are; or records
-                                    that you gave back wait to be redelivered. Or it has no records, and
-                                    what is out with you takes the room to fetch any. Or you are to name
-                                    its end (SLOOP_SHARD_READ_OUT) */
+                                    that you gave back wait to be redelivered. Or it has no records, and what
+                                    is out with you takes the room for fetching any. Or you have to name its
+                                    end (SLOOP_SHARD_READ_OUT) */
   SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are fetched, and those of another shard go first (see
                                     other). Or it has no records, and other shards take all the room or
                                     all calls */
@@ -707,10 +719,10 @@ SLOOP_EXTERN const char *sloop_shard_state_name(sloop_shard_state_t state);
 typedef struct sloop_shard_stats_s {
   const char *shard;     /* shard id */
   uint64_t epoch;        /* of its lease: each new owner has a greater one. 0 without leases */
-  int64_t behind_ms;     /* the greater of two: the age of the oldest fetched record that is not
-                            acknowledged; the lag by the last good answer, plus the time since. But the
-                            second is 0 as long as that answer said 0 and is no older than poll_ms + 1 s
-                            (pushed: 10 s). -1: unknown, or read to its end */
+  int64_t behind_ms;     /* the greater of two: (1) the age of the oldest fetched record that is not
+                            acknowledged; (2) the lag by the last good answer, plus the time since that
+                            answer. But (2) is 0 as long as that answer said 0 and is no older than poll_ms +
+                            1 s (pushed: 10 s). -1: unknown, or read to its end */
   uint64_t unacked;      /* records that are fetched and not acknowledged */
   int paused, at_tip;    /* 0 or 1. at_tip: behind_ms is 0, and the last answer was empty */
   sloop_position_t from; /* with leases: where this worker began to read it, without the shard's id. kind
@@ -718,32 +730,33 @@ typedef struct sloop_shard_stats_s {
   sloop_shard_state_t state;
   uint32_t fails;       /* FAILS: calls that failed in a row */
   int64_t state_ms;     /* how long it has been in this state; -1: not known */
-  int64_t acked_age_ms; /* time since records of it were last acknowledged; -1: none was */
-  const char *other;    /* WAITS_FOR_ANOTHER, WAITS_FOR_PARENT: that shard's id; "": no shard is known, as
-                           when a joined consumer has not listed yet. "" in other states */
+  int64_t acked_age_ms; /* time since records of the shard were last acknowledged; -1: none was */
+  const char *other;    /* WAITS_FOR_ANOTHER, WAITS_FOR_PARENT: that shard's id; "": that shard is not known,
+                           for example because a joined consumer has not listed its shards yet. "" in other
+                           states */
   const char *error;    /* FAILS, IS_GIVEN_UP: the service's name of the error, or its kind; "" in other
                            states */
 } sloop_shard_stats_t;
 /* Calls `each` for shards, in no defined order, before it returns: for all that are read or were given up,
  * for those that were read to their end until SLOOP_SHARD_ENDED is told, and for those whose parent is being
- * read. The worker that leads also tells the shards that are parked or refused, 100 at most; where the schema
- * has no leader, the worker that compares the stream with the table does. A shard that is not read has epoch
- * 0 and behind_ms -1. `each` must not call anything of this consumer. */
+ * read. In the worker that leads, `each` also gets the shards that are parked or refused, 100 at most; where
+ * the schema has no leader, in the worker that compares the stream with the table. A shard that is not read
+ * has epoch 0 and behind_ms -1. `each` must not call anything of this consumer. */
 SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
                                          void *arg);
 
 /* ---- leases -------------------------------------------------------------------------------------- */
-/* For consumers with an app, whose workers share the shards of a stream. on_lease of the options tells the
- * events. sloop_admin.h reads and changes leases from outside. */
+/* For consumers with an app, whose workers share the shards of a stream. on_lease of the options gets their
+ * events. The functions of sloop_admin.h read and change leases from outside. */
 
-/* What happened to this worker or to a lease. Before a colon stand the members of sloop_lease_event_t that
- * are set, besides kind and worker. */
+/* What happened to this worker or to a lease. The words before a colon are the members of sloop_lease_event_t
+ * that are set, besides kind and worker. */
 typedef enum {
   SLOOP_LEASE_JOINED = 1,    /* this worker is registered, under the instance in worker */
   SLOOP_LEASE_EVICTED,       /* others took this worker for dead: it has lost every lease, and registers
                                 again */
-  SLOOP_LEASE_SUSPENDED,     /* it can't prove that it lives: nothing is handed over until it can */
-  SLOOP_LEASE_RESUMED,       /* it can prove that again, and kept its leases */
+  SLOOP_LEASE_SUSPENDED,     /* this worker can't prove that it lives: nothing is handed over until it can */
+  SLOOP_LEASE_RESUMED,       /* this worker can prove again that it lives, and has kept its leases */
   SLOOP_LEASE_TAKEN,         /* shard, epoch: read by this worker from now on */
   SLOOP_LEASE_LOST,          /* shard, epoch: another worker has it */
   SLOOP_LEASE_RELEASED,      /* shard, epoch: given up, handed over, or released at a stop */
@@ -771,10 +784,10 @@ typedef struct sloop_lease_event_s {
  * no such constant. Static. */
 SLOOP_EXTERN const char *sloop_lease_event_name(sloop_lease_event_kind_t kind);
 
-/* Writes what is acknowledged now to the lease table, of one shard or (NULL) of all. cb (may be NULL) gets 0
- * when that is written or the lease is gone, or UV_ECANCELED if the consumer was closed meanwhile. Returns
- * SLOOP_ENOSHARD: this worker does not read the shard; SLOOP_ESTATE: the consumer has no app, is not running,
- * or has SLOOP_CHECKPOINTS_ASKED, or another sloop_checkpoint() is pending. */
+/* Writes to the lease table up to where all is acknowledged now, for one shard or (NULL) for all. cb (may be
+ * NULL) gets 0 when that is written or the lease is gone, or UV_ECANCELED if the consumer was closed
+ * meanwhile. Returns SLOOP_ENOSHARD: this worker does not read the shard; SLOOP_ESTATE: the consumer has no
+ * app, is not running, or has SLOOP_CHECKPOINTS_ASKED, or another sloop_checkpoint() is pending. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
 /* This function and the next two are for programs that pass records on to others, who say later how far they
  * are. Each needs SLOOP_CHECKPOINTS_ASKED and returns SLOOP_ESTATE: checkpoints are not asked for, or the
@@ -782,19 +795,19 @@ SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, vo
  *
  * Declares all records of the shard up to this one finished (SLOOP_AFTER_SEQ; to->shard is ignored), or the
  * whole shard (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT); the position is then written. You answer for that:
- * what lies before it and was not handed over yet is left out after a change of workers. A position before
- * the last one named is not written, and cb gets 0. Any number of calls may be pending.
+ * records before the position that were not handed over yet are never handed over after a change of workers.
+ * A position before the last one named is not written, and cb gets 0. Any number of calls may be pending.
  *
- * cb (may be NULL) gets 0 when the position is written. For the end it gets 0 when the end is noted;
- * SLOOP_SHARD_ENDED tells when it is written. SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED: the
- * consumer was closed meanwhile. Returns SLOOP_ESTATE also if the end is not reached; SLOOP_EOPTION: another
- * kind, no sequence number, or a position beyond the last one named with a number that this worker has not
- * fetched of the shard since it began to read it, or read it again. The service would refuse a number of
- * another stream for ever. */
+ * cb (may be NULL) gets 0 when the position is written. For the end, cb gets 0 when the end is noted;
+ * SLOOP_SHARD_ENDED comes when the end is written. SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED:
+ * the consumer was closed meanwhile. Returns SLOOP_ESTATE also if the end is not reached; SLOOP_EOPTION:
+ * another kind of position; no sequence number; or a position beyond the last one named whose number this
+ * worker has not fetched from the shard since it began to read the shard, or read it again. The service would
+ * refuse a number of another stream for ever. */
 SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
                                      void *arg);
-/* Moves one shard back to its checkpoint: it is read again from behind the position that was named last by
- * sloop_checkpoint_at(), or from where this worker began. Batches of it that are out stay valid, but
+/* Moves one shard back to its checkpoint: the shard is read again from behind the position that was last
+ * named by sloop_checkpoint_at(), or from where this worker began. Batches of it that are out stay valid, but
  * acknowledging them has no effect any more. SLOOP_SHARD_REPOSITIONED comes, then SLOOP_SHARD_OPENED. The
  * lease stays. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is leaving or its end
  * was named. */
@@ -832,12 +845,12 @@ SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t 
  * no further one until CloudWatch has worked again; what could not be put then is put the next time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
                                     char *why, size_t why_size);
-/* Adds a consumer that is joined to s, or s to it, until that consumer is closed. Returns SLOOP_EOPTION: it
- * is not joined; SLOOP_ESTATE: it or s is closed. */
+/* Adds a consumer that is joined to s, or to which s is joined, until that consumer is closed. Returns
+ * SLOOP_EOPTION: the two are not joined; SLOOP_ESTATE: that consumer or s is closed. */
 SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);
-/* Returns "http://ADDRESS:PORT", or "" if it does not listen. Lives until m is closed. */
+/* Returns "http://ADDRESS:PORT", or "" if m does not listen. The text lives until m is closed. */
 SLOOP_EXTERN const char *sloop_metrics_url(const sloop_metrics_t *m);
-/* Stops listening and publishing before s is closed; m is gone when it returns. NULL is allowed. */
+/* Stops listening and publishing before s is closed; m is gone when this returns. m may be NULL. */
 SLOOP_EXTERN void sloop_metrics_close(sloop_metrics_t *m);
 
 /* ---- versions ------------------------------------------------------------------------------------ */
