@@ -443,7 +443,7 @@ typedef struct sloop_opts_s {
                            From 1 to 1000 */
   void (*on_lease)(sloop_t *, const struct sloop_lease_event_s *,
                    void *arg); /* NULL. An event of a lease or of
-                                    this worker */
+                                  this worker */
   const char *kcl_coordinator; /* NULL: APP-CoordinatorState. With schema "kcl": the coordinator's table,
                                   which KCL 3.0 to 3.4 has beside the leases */
   const char *kcl_metrics;     /* NULL: APP-WorkerMetricStats. With schema "kcl": the table of the workers'
@@ -451,11 +451,11 @@ typedef struct sloop_opts_s {
   /* Enhanced fan-out. */
   sloop_retrieval_t retrieval;     /* SLOOP_RETRIEVAL_POLL */
   const char *push_consumer;       /* NULL: app; without app SLOOP_RETRIEVAL_PUSH and _AUTO are SLOOP_EOPTION.
-                                    The name of the registered consumer to read as: it is registered if it
-                                    does not exist, and never deregistered. Or its ARN, also of another
-                                    account: then it is neither described nor registered */
+                                      The name of the registered consumer to read as: it is registered if it
+                                      does not exist, and never deregistered. Or its ARN, also of another
+                                      account: then it is neither described nor registered */
   sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. SLOOP_CHECKPOINTS_ASKED needs app and schema
-                                    "sloop" or "kcl" */
+                                      "sloop" or "kcl" */
   uint32_t unready_ms; /* 60000. /ready of the metrics answers 503 once, for this time, a shard has failed, or
                           records of it have waited without progress; UINT32_MAX: never for these reasons.
                           From 1 */
@@ -827,8 +827,8 @@ typedef struct sloop_metrics_s sloop_metrics_t;
 typedef struct sloop_metrics_opts_s {
   size_t size;            /* set by sloop_metrics_opts_init() */
   const char *listen;     /* NULL: off. "ADDRESS:PORT", for GET /metrics (Prometheus), /ready and
-                                 /healthz. Port 0: any free one; no ADDRESS: all IPv4 addresses of the
-                                 machine */
+                             /healthz. Port 0: any free one; no ADDRESS: all IPv4 addresses of the
+                             machine */
   const char *cloudwatch; /* NULL: off. The namespace to put metrics into, every cloudwatch_ms */
   int set_of_0_1;         /* 0. Deprecated: 1 is what programs of 0.1 wrote for cloudwatch_set "motorway" */
   uint32_t cloudwatch_ms; /* 60000. From 1000 */
