@@ -1,5 +1,5 @@
-/* box_call.c - what every operation needs of its call: the members of the request, and the error. Also random
- * numbers, and which names are valid. */
+/* box_call.c - what every operation needs: to read members of the request, and to fail the call. Also random
+ * numbers, and the check of names. */
 #include "codec/utf8.h"
 #include "sandbox/model.h"
 #include "sandbox/value.h"
@@ -51,9 +51,9 @@ int slp_box_no_memory(slp_box_call *c) {
                       "The sandbox has no memory for this answer.");
 }
 
-/* Refuses the call if its member DryRun is true. The service model (botocore 1.44.8, kinesis 2013-12-02) has
- * DryRun in GetRecords, GetShardIterator, PutRecord, PutRecords and SubscribeToShard. The message below is
- * the model's text for DryRunOperationException. */
+/* Refuses the call if the request's member DryRun is true. The service model (botocore 1.44.8, kinesis
+ * 2013-12-02) has DryRun in GetRecords, GetShardIterator, PutRecord, PutRecords and SubscribeToShard. The
+ * message below is the model's text for DryRunOperationException. */
 int slp_box_dry_run(slp_box_call *c) {
   const slp_value *v = slp_box_tree_get(c->in, 0, "DryRun");
   if (!v || !v->i) return 0;

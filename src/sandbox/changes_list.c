@@ -130,14 +130,16 @@ static uint32_t first_after(const slp_changes *s, slp_str id) {
   return id.p ? s->shards_n : 0;
 }
 
-/* Returns 1 if the shard is in the listing at this time. */
+/* Returns 1 if the shard is to be listed now. If children_of.p is not NULL, only children of that shard are
+ * listed. */
 static int listed(const slp_box_call *c, const slp_change_shard *sh, slp_str children_of) {
   if (!sh) return 0;
   if (children_of.p && !slp_str_is(children_of, sh->parent)) return 0;
   return !sh->parent[0] || c->now_ms - sh->born_ms >= (int64_t)sh->stream->quirks.late_children_ms;
 }
 
-/* Reads the shard whose children the ShardFilter asks for. {NULL, 0}: there is no filter. */
+/* Reads the request's ShardFilter: *ret gets the id of the shard whose children are to be listed. {NULL, 0}:
+ * there is no filter. */
 static int read_filter(slp_box_call *c, const slp_changes *s, slp_str *ret) {
   slp_value *filter = slp_box_tree_get(c->in, 0, "ShardFilter");
   *ret = (slp_str){NULL, 0};

@@ -4,7 +4,7 @@
 
 #define CONTAINER 3 /* the size of an empty list or map; each element adds its own size and one byte */
 
-/* Returns the size of a number: one byte for every two significant digits, one more byte, and one for a
+/* Returns the size of a number: one byte for every two significant digits, plus one byte, plus one for a
  * minus. */
 static uint64_t number_size(slp_str text) {
   size_t first = SIZE_MAX, last = 0, digits = 0;

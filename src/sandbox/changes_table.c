@@ -1,5 +1,5 @@
 /* changes_table.c - what tables do with their streams: enable and disable them, and report each change of an
- * item, which is stored with its images and size in the shard of its key. */
+ * item. A change is stored, with its images and its size, in the shard of the item's key. */
 #include "base/mem.h"
 #include "sandbox/changes.h"
 #include "sandbox/ddb.h"

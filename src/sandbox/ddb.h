@@ -42,8 +42,8 @@ slp_n38_fault slp_n38_parse(slp_str text, slp_n38 *ret);
 /* writes plain digits without exponent and without NUL; returns how many characters were written */
 size_t slp_n38_text(const slp_n38 *n, char out[SLP_N38_TEXT_MAX]);
 int slp_n38_cmp(const slp_n38 *a, const slp_n38 *b);
-/* Computes a + b, or a - b with `subtract`. A result that needs too many digits, or is out of range, is a
- * fault. */
+/* Computes a + b, or a - b with `subtract`. Returns a fault if the result needs too many digits or is out of
+ * range. */
 slp_n38_fault slp_n38_add(const slp_n38 *a, const slp_n38 *b, int subtract, slp_n38 *ret);
 const char *slp_n38_why(slp_n38_fault fault); /* the error message, in the service's words */
 size_t slp_n38_size(const slp_n38 *n);        /* returns the size of the number in an item, in bytes */
@@ -275,7 +275,8 @@ struct slp_table {
   int64_t recovery_from_ms; /* since when point-in-time recovery is on; 0: it is off */
   char *ttl_name;           /* attribute with the time of expiry; NULL: items do not expire */
   int64_t ttl_swept_ms;
-  int64_t stale_ms; /* eventually consistent reads see the table as it was this long ago */
+  int64_t stale_ms; /* eventually consistent reads see the table as it was at a random time up to this long
+                       ago */
   slp_row **rows;   /* owned; the rows, sorted by slp_key.place, then by hash key, then by sort key */
   size_t rows_n, rows_cap, items, bytes;
   int64_t pruned_ms;
@@ -319,7 +320,8 @@ void slp_ddb_free(slp_box *box);
 void slp_ddb_settle(slp_box *box, int64_t now_ms);
 /* Frees the memory of the request. Called after every request. */
 void slp_ddb_call_over(slp_box *box);
-/* Makes eventually consistent reads see the table as it was `ms` ago. 0: every read is consistent. */
+/* Makes eventually consistent reads see the table as it was at a random time up to `ms` ago. 0: every read is
+ * consistent. */
 static inline void slp_table_stale(slp_table *t, int64_t ms) { t->stale_ms = ms; }
 int slp_table_op_create(slp_box_call *c);
 int slp_table_op_update(slp_box_call *c);
@@ -376,8 +378,8 @@ int slp_row_write(slp_box *box, slp_table *t, int64_t now_ms, const slp_key *key
 void slp_rows_free(slp_box *box, slp_table *t);
 /* Deletes items whose time to live is over, and frees versions that no read needs any more. */
 void slp_rows_expire(slp_box *box, slp_table *t, int64_t now_ms);
-/* Returns the time as of which a read sees the table: now, or stale_ms ago for an eventually consistent
- * read. */
+/* Returns the time as of which a read sees the table. A consistent read sees it as it is now (INT64_MAX), an
+ * eventually consistent read as it was at a random time up to stale_ms ago. */
 int64_t slp_read_moment(slp_box_call *c, const slp_table *t, int consistent);
 /* Returns 1 if the item is in the index: it has all key attributes of the index. */
 int slp_index_holds(const slp_index *x, const slp_av *item);

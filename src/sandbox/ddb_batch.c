@@ -11,7 +11,7 @@ static int throttled(const slp_box_call *c) {
   return c->error && strcmp(c->error, "ProvisionedThroughputExceededException") == 0;
 }
 
-/* Clears the call's failure, because another part of the batch has succeeded. */
+/* Clears the call's error: the call succeeds, because another part of the batch has succeeded. */
 static void forgive(slp_box_call *c) {
   c->error = NULL;
   c->error_more = (slp_str){NULL, 0};

@@ -38,8 +38,8 @@ static int same_keys(const slp_index *x, const slp_av *a, const slp_av *b) {
   return 1;
 }
 
-/* Adds the cost of changing an index. If the key in the index changes, the old entry is deleted and a new
- * entry is put. A change of attributes that are not in the index costs nothing. */
+/* Adds the cost of changing an index. If the key in the index changes, this costs two writes: the old entry
+ * is deleted, and a new one is put. A change of attributes that are not in the index costs nothing. */
 static int of_index(slp_box_call *c, slp_cost *to, uint32_t n, const slp_av *was, const slp_av *now,
                     int times) {
   const slp_index *x = &to->t->index[n];

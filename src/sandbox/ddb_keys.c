@@ -16,7 +16,7 @@
 #define WRITES_MS INT64_C(2) /* writes for each millisecond, in halves of a unit */
 #define READS_MS INT64_C(6)
 #define SAVED_MS INT64_C(1000)
-#define KEYS_MIN 4096u /* while a table has fewer keys than this, forget_quiet is not called */
+#define KEYS_MIN 4096u /* a table with fewer keys than this keeps them all, used or not */
 
 struct slp_key_load {
   slp_str name; /* text of the partition key; its bytes follow this struct */
@@ -66,8 +66,8 @@ static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) 
   return NULL;
 }
 
-/* Refuses a call. The two errors spell the member ThrottlingReasons differently
- * (API_ThrottlingException.html). */
+/* Refuses a call. On-demand and provisioned tables have different errors, which spell the member
+ * ThrottlingReasons differently (API_ThrottlingException.html). */
 static int throttled(slp_box_call *c, const slp_table *t, const char *kind) {
   char arn[400], more[600];
   slp_table_arn(c, t, arn);

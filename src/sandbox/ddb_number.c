@@ -148,8 +148,8 @@ const char *slp_n38_why(slp_n38_fault fault) {
   return "";
 }
 
-/* Returns the size in an item: one byte for each pair of digits, counted in pairs from the decimal point, one
- * byte for the exponent, and one for a minus. */
+/* Returns the size of a number in an item: one byte for each pair of digits, one for the exponent, and one
+ * for a minus. The pairs are counted from the decimal point. */
 size_t slp_n38_size(const slp_n38 *n) {
   if (n->digits_n == 0) return 1;
   int odd_low = n->exponent & 1, digits = n->digits_n + (odd_low ? 1 : 0);

@@ -598,8 +598,8 @@ int slp_parse_condition(slp_words *w, const char *kind, slp_str text, slp_x **re
 }
 
 /* ---- projections ----------------------------------------------------------------------------- */
-/* Returns a message if two paths overlap (one is equal to the other, or is its beginning), or conflict (one
- * needs a map where the other needs a list). NULL: neither. */
+/* Returns a message if two paths overlap or conflict. NULL: neither. Paths overlap if one is equal to the
+ * other, or is its beginning. They conflict if one needs a map where the other needs a list. */
 static const char *find_path_clash(const slp_path *a, const slp_path *b) {
   for (; a && b; a = a->next, b = b->next) {
     if (!a->name.p != !b->name.p) return "conflict";

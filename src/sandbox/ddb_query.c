@@ -9,7 +9,7 @@
 #define PAGE_BYTES (1u << 20)
 #define SEGMENTS_MAX 1000000
 
-typedef struct entry { /* an item with its attributes that are in the index */
+typedef struct entry { /* an item that may be read, as the table or the index has it */
   const slp_row *row;
   const slp_item *item;
   slp_key key; /* the item's key in the index that is read */

@@ -1,5 +1,5 @@
-/* ddb_rows.c - the items of a table, in the order of a scan. Each item keeps those older versions that an
- * eventually consistent read may still need. */
+/* ddb_rows.c - the items of a table, sorted as a scan returns them. Each item keeps those older versions that
+ * an eventually consistent read may still need. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "sandbox/changes.h"

@@ -64,8 +64,8 @@ static int read_definitions(schema *s) {
   return 0;
 }
 
-/* Finds the kind of a key attribute: in the request, or in the table, because a request that adds an index
- * need not define the table's own keys again. */
+/* Finds the kind of a key attribute in the request, or else in the table: a request that adds an index need
+ * not define the table's own keys again. */
 static int kind_of(schema *s, slp_str name, slp_av_kind *ret) {
   for (uint32_t i = 0; i < s->n; i++) {
     if (!slp_str_eq(s->v[i].name, name)) continue;

@@ -1,5 +1,5 @@
-/* describe.c - describes and lists streams: DescribeStream, DescribeStreamSummary, ListStreams, ListShards.
- * */
+/* describe.c - describes and lists streams and shards: DescribeStream, DescribeStreamSummary, ListStreams,
+ * ListShards, DescribeLimits, DescribeAccountSettings. */
 #include "base/list.h"
 #include "sandbox/model.h"
 #include "sandbox/value.h"

@@ -1,4 +1,4 @@
-/* fault_script.c - parses the fault script. */
+/* fault_script.c - parses the fault script, whose lines say which calls fail, and how (sloop_sandbox.h). */
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"

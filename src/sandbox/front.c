@@ -221,8 +221,8 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
   slp_buf_free(&a.body);
 }
 
-/* Refuses a request that comes from a web page: it has an Origin header, which browsers add, or a control
- * request has a foreign Host header. A page that is open in a browser on this machine must not change the
+/* Refuses a request that comes from a web page: one with an Origin header, which browsers add, or a control
+ * request with a foreign Host header. A page that is open in a browser on this machine must not change the
  * sandbox. It must not read /_sandbox/ either, by a host name of its author that points to this machine. */
 static void refuse_page(slp_served *served) {
   slp_serve_answer out = {.status = 403, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};

@@ -1,5 +1,5 @@
-/* get_records.c - GetRecords: its limits, the records of a page, MillisBehindLatest, and the end of a shard.
- * */
+/* get_records.c - GetRecords of Kinesis: its limits, the records of a page, MillisBehindLatest, and the end
+ * of a shard. */
 #include "base/num.h"
 #include "sandbox/model.h"
 #include "sandbox/value.h"

@@ -90,7 +90,8 @@ void slp_h2_stream_over(slp_h2_stream *st);  /* frees the stream */
 void slp_h2_conn_kick(slp_h2_conn *c);       /* posts the event that sends bytes and hands requests over */
 /* Gives the host the bytes that are to be sent, unless the host is still writing. */
 void slp_h2_conn_send(slp_h2_conn *c);
-/* Closes the connection. Its streams have left afterwards, and c may be freed. */
+/* Closes the connection and its streams. c is freed, at once or when the function that uses it (`busy`)
+ * returns. */
 void slp_h2_conn_end(slp_h2_conn *c, slp_raw_end how);
 /* Does what slp_h2_conn_end does, but does not close `raw`: the host has closed it already. */
 void slp_h2_conn_let_go(slp_h2_conn *c);

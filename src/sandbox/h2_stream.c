@@ -181,7 +181,7 @@ static int send_head(slp_h2_stream *st, const slp_serve_answer *a, size_t length
                                  st->answer.n || length == SIZE_MAX ? &from : NULL);
 }
 
-/* Ends the connection, without an answer or in the middle of one. */
+/* Breaks the connection, before the answer of st or in the middle of it. */
 static void drop(slp_h2_stream *st) {
   slp_h2_conn *c = st->c;
   slp_h2_conn_send(c); /* sends what the front has added so far; may close the stream */

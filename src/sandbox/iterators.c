@@ -11,7 +11,7 @@
 
 /* A mark consists of the 8 bytes 0...01, the fields, and 16 bytes of signature. The service's own iterators
  * also begin with AAAAAAAAAAE, which is 0...01 in base64. A filler makes the text 224 characters long, as the
- * service's iterators are, so that an idle poll transfers as many bytes. */
+ * service's iterators are, so that an idle poll transfers as many bytes as with the service. */
 #define MARK_FIELDS 32
 #define MARK_SIGNED (8 + MARK_FIELDS)
 #define MARK_TAG 16

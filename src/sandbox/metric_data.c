@@ -127,7 +127,7 @@ static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t 
     size_t end = i + 1;
     while (end < to && f->v[end].name.n >= at && slp_str_eq(part_of(&f->v[end], at), part)) end++;
     if (!list) slp_jw_key(w, part);
-    /* of a dimension, the member Value is a text, not a number */
+    /* in Dimensions, the member Value is a text, not a number */
     int dimension = slp_str_is(name, "Dimensions");
     put_value(w, f, i, end, at + part.n + 1, list || dimension ? name : part, depth + 1);
     i = end;
@@ -347,7 +347,7 @@ static int check_set(slp_box_call *c, const slp_value *set) {
   return 0;
 }
 
-/* Checks that exactly one of Value, Values and StatisticValues is there. */
+/* Checks that the datum has exactly one of the members Value, Values and StatisticValues. */
 static int check_values(slp_box_call *c, uint32_t node) {
   const slp_value *value = slp_box_tree_get(c->in, node, "Value");
   const slp_value *values = slp_box_tree_get(c->in, node, "Values");

@@ -81,7 +81,7 @@ typedef struct slp_box_record {
   uint8_t keyless; /* 1: the record has no key */
 } slp_box_record;
 
-/* How much of a limit that holds for each second is used up. */
+/* One second, and what calls have used of the limits for each second (rate_window.c). */
 typedef struct slp_box_window {
   int64_t from_ms, until_ms;
   uint64_t calls, bytes;
@@ -94,7 +94,8 @@ typedef struct slp_box_shard {
   slp_u128 hash_start, hash_end;
   int64_t parent, adjacent_parent; /* indices of the shard's parents in the stream; -1: none */
   uint32_t child[2], child_n;
-  uint64_t create_s; /* a part of the shard's sequence numbers; greater than that of its parents */
+  uint64_t create_s; /* a part of the shard's sequence numbers; greater than create_s of the shard's
+                        parents */
   int64_t created_ms;
   int64_t closed_ms; /* when the shard was closed; INT64_MAX: it is open */
   /* 1: the shard is closed and its last record has expired, so the shard is neither listed nor readable */
@@ -147,7 +148,8 @@ struct slp_stream {
   uint8_t on_demand;
   /* 1: the record distribution strategy is AUTO, so the partition key does not choose the shard */
   uint8_t spreads;
-  uint32_t spread_next;   /* index of the open shard that gets the next record */
+  uint32_t spread_next;   /* counts the records that were put; the next record goes to the open shard number
+                             spread_next, modulo the number of open shards */
   slp_box_shard **shards; /* owned; by index; shards that are `gone` stay in it */
   uint32_t shards_n, shards_cap;
   slp_box_change change; /* the change that is carried out at change_ms */
@@ -279,8 +281,8 @@ uint64_t slp_box_random(slp_box *box);
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
 /* Fails the call with the internal error of its service. Always returns -1. */
 int slp_box_no_memory(slp_box_call *c);
-/* Called when a request has passed all checks and has not changed anything yet. Returns -1 if DryRun is true;
- * the call has then failed. Returns 0 otherwise. */
+/* To be called when a request has passed all checks and has not changed anything yet. If the request's DryRun
+ * is true, fails the call and returns -1. Otherwise returns 0. */
 int slp_box_dry_run(slp_box_call *c);
 /* Returns the text of a member whose type the rules have already checked. {NULL, 0}: the member is absent. */
 slp_str slp_box_text(slp_box_call *c, const char *member);
@@ -338,8 +340,8 @@ void slp_box_stream_free(slp_box *box, slp_stream *s);
 int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t shards);
 int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from, slp_u128 to,
                       const slp_box_shard *parent, const slp_box_shard *adjacent, slp_box_shard **ret);
-/* Begins a change of a stream. The stream has the status `meanwhile` until the change is carried out, after
- * the option change_ms. */
+/* Begins a change of a stream. The change is carried out after the time of the option change_ms; until then
+ * the stream has the status `meanwhile`. */
 void slp_box_change_begin(slp_box_call *c, slp_stream *s, slp_box_change change, slp_box_status meanwhile);
 
 /* Defined in stream_life.c: */
@@ -413,8 +415,8 @@ uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms);
 uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms);
 
 /* Defined in put_records.c: */
-/* Returns the shard for the next record of a stream whose keys do not choose the shard (`spreads`): the open
- * shards take turns. */
+/* Returns the shard for the next record of a stream whose keys do not choose the shard (`spreads`): each open
+ * shard gets a record, then the first one again. */
 slp_box_shard *slp_box_next_in_turn(const slp_stream *s);
 int slp_box_op_put(slp_box_call *c);
 int slp_box_op_put_many(slp_box_call *c);
@@ -424,7 +426,7 @@ int slp_box_op_put_many(slp_box_call *c);
 uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms);
 int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter);
 void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, size_t n);
-/* Fills n bytes at `to` by repeating the `period` bytes before `to`. */
+/* Fills n bytes at `to` with repetitions of the `period` bytes that lie before `to`. */
 void slp_synthetic_repeat(char *to, size_t period, size_t n);
 uint64_t slp_synthetic_mix(uint64_t v); /* the output function of splitmix64 */
 
@@ -513,8 +515,8 @@ void slp_box_faults_clear(slp_box *box);
 /* Sets c->fault and c->shape from the first line of the script that applies to this call. If no line applies,
  * c->fault is NULL. shard.p may be NULL. */
 void slp_box_fault_find(slp_box_call *c, slp_str shard);
-/* Carries out a fault that replaces the operation. Returns 1 if the answer, or the call's error, is then
- * complete. */
+/* If the fault of the call replaces the operation, carries the fault out and returns 1: the answer, or the
+ * call's error, is then complete. Otherwise returns 0. */
 int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer);
 /* counts one use of the line, and removes the line after its last use */
 void slp_box_fault_use(slp_box *box, slp_fault *f);

@@ -350,7 +350,7 @@ static int plain_characters(slp_str s) {
 static int fits_pattern(rule_pattern pattern, slp_str s) {
   switch (pattern) {
     case P_NONE: return 1;
-    /* a name of a wrong length has an error of its own */
+    /* names that are too long pass here, because their length has an error of its own */
     case P_NAME: return s.n > 128 || slp_box_name_valid(s);
     case P_SEQUENCE: return digits_at_most(s, 129);
     case P_HASH: return digits_at_most(s, 39);

@@ -37,11 +37,11 @@ typedef struct slp_box_answer {
   char request_id[40];
   char error_type[80]; /* the header x-amzn-errortype; "": no such header */
   uint8_t has_crc32;   /* 1: the answer has the header x-amz-crc32, as DynamoDB's answers do */
-  uint8_t bad_crc32;   /* a fault: 1: x-amz-crc32 must be wrong */
+  uint8_t bad_crc32;   /* 1: x-amz-crc32 must be wrong, because of a fault */
   uint32_t crc32;      /* checksum of the body as it is sent */
-  uint32_t delay_ms;   /* a fault: send the answer this much later */
-  size_t cut_after;    /* a fault: cut the connection after this many bytes; SIZE_MAX: do not */
-  int drop;            /* a fault: 1: send no answer at all */
+  uint32_t delay_ms;   /* send the answer this much later, because of a fault */
+  size_t cut_after;    /* cut the connection after this many bytes, because of a fault; SIZE_MAX: no fault */
+  int drop;            /* 1: send no answer at all, because of a fault */
   /* not NULL: the answer continues with the events of this subscription, which the caller owns */
   slp_box_sub *subscription;
 } slp_box_answer;

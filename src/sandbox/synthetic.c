@@ -113,7 +113,7 @@ static int write_one(slp_box_call *c, slp_box_shard *sh, const pattern *p, uint6
     int r = write_base64(sh, counter, b, sh->stream->record_bytes);
     if (r) return r;
   } else {
-    /* skip tag 1 and the head 0x1b, and write the 8 bytes of the time */
+    /* in CBOR, a time is tag 1, the head 0x1b, and 8 bytes; only the 8 bytes are replaced */
     for (int i = 0; i < 8; i++) at[p->time_at + 2 + (size_t)i] = (char)((uint64_t)arrived_ms >> (56 - 8 * i));
     slp_synthetic_payload(sh, counter, at + p->data_at, sh->stream->record_bytes);
     b->n += p->data_at + p->data_n;

@@ -1,9 +1,9 @@
 /* synthetic_record.c - synthetic records: they are computed when they are read, for loads that would not fit
  * into memory.
  *
- * Record `number` (0, 1, ...) of a shard has the counter number + 1. Its payload is the number and the index
- * of the shard, each as 8 bytes little-endian, followed by one word of 8 bytes that is repeated up to the
- * size of the record. */
+ * Record `number` (0, 1, ...) of a shard has the counter number + 1. Its payload begins with `number` and the
+ * index of the shard, each as 8 bytes little-endian. One word of 8 bytes follows, repeated up to the size of
+ * the record. */
 #include "sandbox/model.h"
 
 #define AT_ONCE_PER_MS 64 /* how many records arrive in each millisecond of a stream without a rate */

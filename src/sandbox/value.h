@@ -71,7 +71,7 @@ typedef struct slp_box_out {
 
 /* Starts an answer in b. `definite`: see slp_box_out. */
 void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite);
-/* Returns the first error. The buffer keeps the error, and later calls do nothing. */
+/* Returns the first error of all writes so far, or 0. After an error, further writes do nothing. */
 static inline int slp_out_failed(const slp_box_out *o) { return slp_buf_failed(o->b); }
 void slp_out_map(slp_box_out *o);
 void slp_out_list(slp_box_out *o);
