@@ -64,7 +64,7 @@ extern "C" {
 
 typedef struct sloop_s sloop_t;             /* one consumer of one stream */
 typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_done() */
-/* Structs that callbacks of the options are given. Each is declared in the group of its subject. */
+/* Structs that callbacks of the options are given. Each is declared in the section of its subject. */
 struct sloop_shard_event_s;
 struct sloop_lease_event_s;
 struct sloop_loss_s;
@@ -217,8 +217,8 @@ typedef enum {
   SLOOP_AT_TIME,    /* what arrived at at_ms or later */
   SLOOP_AT_SEQ,     /* the record with seq and sub in shard is the first that is read. As start, and in
                        sloop_seek(), only that shard and its descendants are read */
-  SLOOP_AT_TOKEN,   /* token holds the positions of all shards. It is from sloop_token(), or from bloop, a
-                       Python library with the same format */
+  SLOOP_AT_TOKEN,   /* token holds the positions of all shards. The token is from sloop_token(), or from
+                       bloop, a Python library with the same format */
   SLOOP_AFTER_SEQ,  /* behind the record with seq and sub in shard. Occurs in positions that you are
                        given. Only sloop_checkpoint_at() accepts it */
   SLOOP_AT_END      /* the shard is read to its end. Occurs in positions that you are given. Only
@@ -622,14 +622,14 @@ typedef struct sloop_loss_s {
 /* Names that end in _now are levels. Names that end in _peak, _max or _p999 are of the time since the
  * consumer was opened. All others are totals since the consumer was opened. Some are of all joined consumers
  * together, because these share their calls, memory and loop: calls, calls_failed, buffered_bytes_now,
- * buffered_bytes_peak, turn_us_p999, turn_us_max and hold_us_max. retries and throttles are this consumer's
- * own, plus those that happened inside calls of joined consumers.
+ * buffered_bytes_peak, turn_us_p999, turn_us_max and hold_us_max. retries and throttles count this consumer's
+ * own, plus those that happened inside the calls of all joined consumers.
  *
  * behind_ms_now is the lag of the shard that is furthest behind; UINT64_MAX: the lag of at least one shard is
  * unknown. behind_unknown_ms_now is how long a shard's lag has been unknown; UINT64_MAX: all are known.
- * tip_now counts shards that are at their tip with every record acknowledged. The tip of
- * every shard was checked within the last tip_age_ms_now; UINT64_MAX: a shard is not at its tip. aggregates
- * counts the aggregates of the stream that were expanded into their records. */
+ * tip_now counts shards that are at their tip with every record acknowledged. The tip of every shard was
+ * checked within the last tip_age_ms_now; UINT64_MAX: a shard is not at its tip. aggregates counts the
+ * aggregates of the stream that were expanded into their records. */
 #define SLOOP_STATS(X)                                                                                 \
   X(records, "records", "handed to on_batch")                                                          \
   X(payload_bytes, "bytes", "of those records")                                                        \
@@ -790,8 +790,8 @@ SLOOP_EXTERN const char *sloop_lease_event_name(sloop_lease_event_kind_t kind);
  * app, is not running, or has SLOOP_CHECKPOINTS_ASKED, or another sloop_checkpoint() is pending. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
 /* This function and the next two are for programs that pass records on to others, who say later how far they
- * are. Each needs SLOOP_CHECKPOINTS_ASKED and returns SLOOP_ESTATE: checkpoints are not asked for, or the
- * consumer is not running; SLOOP_ENOSHARD: this worker does not read the shard.
+ * are. Each needs SLOOP_CHECKPOINTS_ASKED and returns SLOOP_ESTATE: the consumer does not have that option,
+ * or is not running; SLOOP_ENOSHARD: this worker does not read the shard.
  *
  * Declares all records of the shard up to this one finished (SLOOP_AFTER_SEQ; to->shard is ignored), or the
  * whole shard (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT); the position is then written. You answer for that:
@@ -816,8 +816,8 @@ SLOOP_EXTERN int sloop_seek_checkpoint(sloop_t *s, const char *shard);
  * as you hold no batch of it. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is
  * not leaving. */
 SLOOP_EXTERN int sloop_handover(sloop_t *s, const char *shard);
-/* Returns this worker's instance: its id, a dot, and a part that is another one each time it joins. ""
- * without app and before SLOOP_LEASE_JOINED. Lives until the next callback. */
+/* Returns this worker's instance: its id, a dot, and a part that is another one each time the worker joins.
+ * Returns "" without app and before SLOOP_LEASE_JOINED. The text lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 
 /* ---- metrics ------------------------------------------------------------------------------------- */
@@ -867,11 +867,11 @@ SLOOP_EXTERN uint32_t sloop_version_num(void);
 /* ---- deprecated names ---------------------------------------------------------------------------- */
 /* Names of earlier versions. They work as before, and compilers warn. */
 
-/* Deprecated: sloop_token(). */
+/* Deprecated: use sloop_token(). */
 SLOOP_DEPRECATED SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
-/* Deprecated: sloop_seek_checkpoint(). */
+/* Deprecated: use sloop_seek_checkpoint(). */
 SLOOP_DEPRECATED SLOOP_EXTERN int sloop_rewind(sloop_t *s, const char *shard);
-/* Deprecated: sloop_handover(). */
+/* Deprecated: use sloop_handover(). */
 SLOOP_DEPRECATED SLOOP_EXTERN int sloop_hand_over(sloop_t *s, const char *shard);
 #ifdef __cplusplus
 }

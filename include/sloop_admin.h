@@ -54,7 +54,7 @@ SLOOP_EXTERN void sloop_admin_close(sloop_admin_t *a, sloop_admin_closed_cb cb, 
 /* What the lease table says about shards and workers, and how far behind a shard is that nobody reads. */
 
 typedef enum {
-  SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
+  SLOOP_LEASE_FREE = 1,      /* nobody owns it, or its owner has left */
   SLOOP_LEASE_OWNED = 2,     /* its owner looks alive, or the table does not tell */
   SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone, or marked as evicted; or the time for which it was
                                 held is over. Or the time in the owner's row is, by our clock, older than the
@@ -309,20 +309,20 @@ typedef struct sloop_drain_s {
   int on;                       /* 1: the application is drained */
   int was_so;                   /* 1: `on` had its value before this request, or another operator gave it that
                                    value */
-  const char *by;               /* on: the operator that began the drain */
+  const char *by;               /* if on is 1: the operator that began the drain */
   int64_t at_ms;                /* when the drain was begun or ended, by that operator's clock; -1: never */
   size_t workers_n, leases_n;   /* workers that are not evicted; leases that were not read to their end */
-  const char *const *waits_for; /* on: instances that may still read */
+  const char *const *waits_for; /* if on is 1: the instances that may still read */
   size_t waits_for_n;
 } sloop_drain_t;
 /* Gets the state of the drain; NULL: nothing was changed, or that is not known. */
 typedef void (*sloop_drain_cb)(sloop_admin_t *, int status, const sloop_drain_t *drain_or_null,
                                const sloop_error_t *error_or_null, void *arg);
-/* on 1: drains the application. Workers stop fetching, wait for the records that are out (at most
- * handover_ms), store their positions and release all leases. Workers stay, and those that start later wait
- * as well. cb comes when no worker reads any more, and none will before the drain is ended. A worker that is
- * silent for its lease_ms is evicted. SLOOP_ELEASE after limit_ms (0: 60 s): the application stays drained,
- * and waits_for has the workers that may still read. Workers of 0.1.0 know no drain and read on.
+/* on 1: drains the application. Its workers stop fetching, wait for the records that are out (at most
+ * handover_ms), store their positions and release all leases. They, and workers that start later, keep
+ * running and wait. cb comes when no worker reads any more, and none will before the drain is ended. A worker
+ * that is silent for its lease_ms is evicted. SLOOP_ELEASE after limit_ms (0: 60 s): the application stays
+ * drained, and waits_for has the workers that may still read. Workers of 0.1.0 know no drain and read on.
  *
  * on 0: ends the drain. cb comes at once; workers take their leases in some seconds.
  *

@@ -138,8 +138,8 @@ static int listed(const slp_box_call *c, const slp_change_shard *sh, slp_str chi
   return !sh->parent[0] || c->now_ms - sh->born_ms >= (int64_t)sh->stream->quirks.late_children_ms;
 }
 
-/* Reads the request's ShardFilter: *ret gets the id of the shard whose children are to be listed. {NULL, 0}:
- * there is no filter. */
+/* Reads the request's ShardFilter: *ret gets the id of the shard whose children are to be listed. *ret is
+ * {NULL, 0} if there is no filter. */
 static int read_filter(slp_box_call *c, const slp_changes *s, slp_str *ret) {
   slp_value *filter = slp_box_tree_get(c->in, 0, "ShardFilter");
   *ret = (slp_str){NULL, 0};

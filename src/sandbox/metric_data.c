@@ -347,7 +347,7 @@ static int check_set(slp_box_call *c, const slp_value *set) {
   return 0;
 }
 
-/* Checks that the datum has exactly one of the members Value, Values and StatisticValues. */
+/* Checks that one element of MetricData has exactly one of the members Value, Values and StatisticValues. */
 static int check_values(slp_box_call *c, uint32_t node) {
   const slp_value *value = slp_box_tree_get(c->in, node, "Value");
   const slp_value *values = slp_box_tree_get(c->in, node, "Values");
