@@ -768,7 +768,7 @@ typedef enum {
                                 read them */
   SLOOP_LEASE_BAD_ROW,       /* text: a row of the table that makes no sense; it is left alone */
   SLOOP_LEASE_TROUBLE,       /* text: what failed; it is tried again */
-  SLOOP_LEASE_LEFT,          /* the last event: everything is released. Not told after a fatal error */
+  SLOOP_LEASE_LEFT,          /* the last event: everything is released. Does not come after a fatal error */
   SLOOP_LEASE_DRAINED,       /* an operator drains the application: this worker gives up its leases, and
                                 takes none until UNDRAINED */
   SLOOP_LEASE_UNDRAINED      /* leases are taken again */

@@ -41,7 +41,7 @@ SLOOP_EXTERN int sloop_admin_open(sloop_admin_t **out, struct uv_loop_s *loop, c
  * works before sloop_start(), while s runs, after sloop_stop(), and until sloop_close(). The handle is the
  * same each time, never NULL, and lives as long as s. */
 SLOOP_EXTERN sloop_admin_t *sloop_admin_of(sloop_t *s);
-/* Tells that a handle is closed. */
+/* Called when a handle is closed. */
 typedef void (*sloop_admin_closed_cb)(sloop_admin_t *, void *arg);
 /* Closes a handle of sloop_admin_open() at once. The callback of a pending request comes first, with
  * UV_ECANCELED; a write that was sent may still take effect. cb (may be NULL) is the last callback, on a
@@ -92,8 +92,8 @@ typedef struct sloop_lease_s {
                                read; -1: it did not */
   int64_t refused_until_ms; /* no worker tries again before this time; -1: it was not refused */
   sloop_lag_t lag;          /* sloop_admin_lag() only */
-  int64_t read_behind_ms;   /* READ: from its position to the tip; -1: not known */
-  int64_t read_at_ms;       /* when that was read, by our clock; -1: it was not */
+  int64_t read_behind_ms;   /* READ: how far its position is behind the tip; -1: not known */
+  int64_t read_at_ms;       /* when the lag was read, by our clock; -1: it was not */
   const char *lag_error;    /* REFUSED, FAILED: what the service said; else "" */
   int64_t avoid_at_ms;      /* when avoid gave it up, by that worker's clock; -1: not told */
   int begin_untold;         /* 1: the row stores no position. position is then start of the handle's
@@ -172,10 +172,10 @@ typedef enum {
 } sloop_why_t;
 typedef enum {
   SLOOP_LEADER_UNUSED = 0, /* workers of this schema have no leader: each takes what it finds */
-  SLOOP_LEADER_ALIVE = 1,  /* by its row */
+  SLOOP_LEADER_ALIVE = 1,  /* the leader lives, according to its row */
   SLOOP_LEADER_NONE = 2,   /* nobody leads */
   SLOOP_LEADER_SILENT = 3, /* the time in the leader's row is older than the leader's lease_ms */
-  SLOOP_LEADER_DEAD = 4    /* it was evicted or has left; leader is the one that led last */
+  SLOOP_LEADER_DEAD = 4    /* the leader was evicted or has left; `leader` names the worker that led last */
 } sloop_leader_state_t;
 /* A shard, as far as stream and table know it. */
 typedef struct sloop_shard_lease_s {
@@ -362,14 +362,14 @@ typedef enum {
   SLOOP_MOVE_DIFFERS = 4,     /* the target has another position: `to` */
   SLOOP_MOVE_PARKED = 5,      /* it is parked, which no other place can store; sloop_admin_release() ends
                                  that */
-  SLOOP_MOVE_BAD_SOURCE = 6,  /* its row in the source makes no sense: why */
+  SLOOP_MOVE_BAD_SOURCE = 6,  /* its row in the source makes no sense; `why` says more */
   SLOOP_MOVE_NO_TIME = 7,     /* it begins at a time that its row does not store: give that time as start of
                                  the handle's options */
   SLOOP_MOVE_START = 8,       /* rows of the target do not store where it begins, so give the handle and every
                                  worker of the target the same start option */
   SLOOP_MOVE_POSITION = 9,    /* rows of the target can't store that position */
   SLOOP_MOVE_EXTRA = 10,      /* the target has a row of a shard that the source does not know */
-  SLOOP_MOVE_BAD_TARGET = 11, /* a row of the target makes no sense: why */
+  SLOOP_MOVE_BAD_TARGET = 11, /* a row of the target makes no sense; `why` says more */
   SLOOP_MOVE_FOREIGN = 12     /* a row of the target is of a kind that its schema does not have */
 } sloop_move_kind_t;
 typedef struct sloop_move_s {

@@ -95,8 +95,8 @@ static void put_part(slp_box_call *c, const char *name, const char *p, uint32_t 
 static void put_change(slp_box_call *c, const slp_change_shard *sh, uint64_t place, int foreign) {
   const slp_change *r = slp_change_at(sh, place);
   char number[SLP_CHANGE_NUMBER_TEXT], id[33];
-  /* for a fault: a sequence number that belongs to no shard, far beyond the numbers of this shard and its
-   * relatives */
+  /* foreign 1, for a fault: a sequence number that belongs to no shard, far beyond the numbers of this shard
+   * and its relatives */
   slp_change_text(sh, foreign ? place + (UINT64_C(1) << 40) : place, number);
   slp_hex(id, r->id, sizeof r->id);
   id[32] = 0;

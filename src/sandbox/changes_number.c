@@ -1,9 +1,9 @@
 /* changes_number.c - the sequence numbers of changes, of 21 to 40 digits. The numbers of children are often
  * longer than those of their parents.
  *
- * A number is a counter, then zeros, then 17 digits that nobody can guess. The counter of a child begins
- * after the counter of its parent, and there are never fewer zeros. So numbers ascend from parents to
- * children. Numbers of shards that are not related can't be compared.
+ * A number is a counter, then zeros, then 17 digits that nobody can guess. The counters of a child are
+ * greater than those of its parent, and a greater counter never has fewer zeros behind it. So numbers ascend
+ * from parents to children. Numbers of shards that are not related can't be compared.
  *
  * The start of a shard has the counter `base`. The record at place p has base + 1 + p. The end of the shard
  * has the counter after that of the last record. */
