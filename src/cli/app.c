@@ -39,7 +39,7 @@ int slp_app_out_error(const slp_app *app) {
 }
 
 /* Reports a failure of standard output once and calls on_out_failed. EPIPE is not reported as an error: in
- * `stream-tail ... | head` the reader leaves when it has enough. */
+ * `stream-tail ... | head`, head closes the pipe when it has enough lines. */
 static void tell_out_failed(slp_app *app) {
   if (app->out_failed) return;
   app->out_failed = 1;
@@ -96,8 +96,8 @@ uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick) {
 static void on_tick(void *arg) {
   slp_app *app = arg;
   app->ticks++;
-  /* Checks standard output at each tick. A write would find a failure too, but nothing is written while no
-   * records come. */
+  /* Checks standard output at each tick. A write would find a failure too, but while no records come nothing
+   * is written. */
   if (app->out) slp_out_look(app->out);
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (!app->overdue && app->on_overdue && is_past(app, app->grace_ms)) {
@@ -135,7 +135,7 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
   return SLP_ENOMEM;
 }
 
-/* Does not report a failed write: on_out_event or the next tick does. */
+/* A failed write is reported later, by on_out_event or at the next tick. */
 void slp_app_write(slp_app *app, slp_buf *b) {
   if (b->n > 0 && app->out && !slp_app_out_error(app)) {
     int r = slp_out_write(app->out, b);
@@ -151,7 +151,7 @@ size_t slp_app_unwritten(const slp_app *app) {
 }
 
 void slp_app_close(slp_app *app) {
-  /* The last write may have failed a moment ago. tell_out_failed below reports such a failure, but
+  /* The last write may have failed just before. tell_out_failed below reports such a failure, but
    * on_out_failed is not called any more. */
   app->on_out_failed = NULL;
   if (app->out && slp_app_out_error(app)) tell_out_failed(app);

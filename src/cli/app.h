@@ -11,15 +11,15 @@
 
 #define SLP_APP_TICK_MS 100
 #define SLP_APP_GRACE_MS 1500 /* short enough that the first Ctrl-C ends the program within 2 s */
-/* How long lines for standard error may wait, all together, when its reader is slow: SLP_APP_SAY_MS from the
- * first signal on, SLP_APP_SAY_LATE_MS from on_overdue on. */
+/* How long all lines for standard error together may wait if the reader of standard error is slow:
+ * SLP_APP_SAY_MS from the first signal on, SLP_APP_SAY_LATE_MS from on_overdue on. */
 #define SLP_APP_SAY_MS 1000
 #define SLP_APP_SAY_LATE_MS 300
 /* The process exits if it still runs this long after on_overdue (counted in ticks). By then everything is
  * closed, and only a thread inside a system call that does not return can keep the loop alive. */
 #define SLP_APP_STUCK_MS 500
-/* How long sloop_stop() may take when leases are used. It releases the leases by writes to the lease table,
- * which may be slow. */
+/* How long sloop_stop() may take when leases are used. To release the leases, sloop_stop() writes to the
+ * lease table, which may be slow. */
 #define SLP_APP_LEAVE_MS 10000
 
 typedef struct slp_app slp_app;
@@ -47,13 +47,13 @@ struct slp_app {
   uint64_t overdue_tick; /* the tick at which `overdue` was set */
   /* Callbacks, set by the mode and called from the loop. Any of them may be NULL. */
   void (*on_interrupt)(slp_app *app); /* called at the first signal */
-  /* called grace_ms after the first signal: the mode must close now. SLP_APP_STUCK_MS later the process
-   * exits */
+  /* called grace_ms after the first signal: the mode must close the app now. SLP_APP_STUCK_MS later the
+   * process exits */
   void (*on_overdue)(slp_app *app);
   void (*on_tick)(slp_app *app);    /* called every SLP_APP_TICK_MS */
-  void (*on_written)(slp_app *app); /* called when everything that was given to `out` is written */
-  /* called once, when nothing more can be written; exit_code is set by then, unless the reader of the output
-   * left */
+  void (*on_written)(slp_app *app); /* called when `out` has written all bytes that it was given */
+  /* called once, when nothing more can be written. exit_code is set by then, unless the reader of the output
+   * has closed the pipe (EPIPE) */
   void (*on_out_failed)(slp_app *app);
   void *user; /* belongs to the mode */
 };
@@ -69,8 +69,8 @@ int slp_app_out_error(const slp_app *app); /* returns 0, or why no more output c
 size_t slp_app_unwritten(const slp_app *app);
 /* Closes what slp_app_open opened, so that the loop can end. Another call does nothing. */
 void slp_app_close(slp_app *app);
-/* Returns the time since the tick number since_tick. The time for which the process was stopped does not
- * count, so a Ctrl-Z makes nothing look too slow. */
+/* Returns the time since the tick with the number since_tick. The time during which the process was stopped
+ * does not count, so a Ctrl-Z makes nothing look too slow. */
 uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick);
 /* Ends the process with exit_code, although one of its threads is inside a call that does not return. */
 void slp_app_leave_stuck(slp_app *app);

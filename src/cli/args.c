@@ -27,10 +27,11 @@ typedef struct words {
   const char *const *argv;
   int at; /* index in argv of the next word to take */
   const slp_clock *clock;
-  /* 1 in the first round, which only looks for -F and for modes that need no file */
-  /* quick: the first round found a mode that needs no file */
+  /* looking: 1 in the first round, which only looks for -F and for modes that need no configuration file.
+   * quick: 1 if the first round has found such a mode */
+  /* quick: 1 if the first round found a mode that needs no configuration file */
   uint8_t looking, quick;
-  /* produces: the first round found -P, so the words behind STREAM are files */
+  /* 1: the first round found -P, so the words behind STREAM are files */
   uint8_t produces;
   /* the path that -F gives */
   const char *config;
@@ -63,7 +64,7 @@ static int take_option(slp_args *a, words *w, const slp_option *o, const char *v
   return 0;
 }
 
-/* Says that there is no such option, and names the options that are most like it. */
+/* Writes into `why` that the option `name` does not exist, and which options are most like it. */
 static int unknown_option(slp_str name, char why[200]) {
   slp_nearest like;
   const char *here = slp_other_word(name);
@@ -171,7 +172,8 @@ static int take_words(slp_args *a, words *w, char why[200]) {
 static int check_mode(const slp_args *a, char why[200]) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
-    /* The file is for all commands, so an option of the file that does not fit this mode is no error. */
+    /* The configuration file is for all commands, so an option in it that does not fit this mode is no
+     * error. */
     if (g->from_file || (g->option->modes & (int)a->mode)) continue;
     char name[40];
     slp_option_shown(g->option, name);
@@ -202,9 +204,9 @@ static void forget(slp_args *a, slp_option_id id) {
   if (id == O_COUNT) a->count = 0;
 }
 
-/* Drops options of the file that contradict options of the command line about output lines. On the command
- * line -J drops the file's -f, -D, -K, -O, --timestamps and -Z; -f drops -J, -D, -K, -O and --timestamps;
- * each of -D, -K, -O and --timestamps drops -J and -f; -Z drops -J. */
+/* Drops options of the configuration file that contradict options of the command line about output lines. On
+ * the command line -J drops the file's -f, -D, -K, -O, --timestamps and -Z; -f drops -J, -D, -K, -O and
+ * --timestamps; each of -D, -K, -O and --timestamps drops -J and -f; -Z drops -J. */
 static void let_command_line_win(slp_args *a) {
   static const slp_option_id parts[] = {O_DELIMITER, O_KEY, O_OFFSET, O_TIMESTAMPS, O_NULL};
   int json = on_command_line(a, O_JSON), format = on_command_line(a, O_FORMAT), part = 0;
@@ -257,7 +259,8 @@ static const char *against_leases(const slp_args *a, const char **ret_remedy) {
 }
 
 /* If no application is given, returns an option or setting of the command line that needs an application, or
- * NULL. The file may hold such options, because they are meant for commands that have an application. */
+ * NULL if there is none. The configuration file may hold such options, because they are meant for commands
+ * that have an application. */
 static const char *needs_app(const slp_args *a) {
   static const char *const settings[] = {"store=", "store_endpoint=", "schema=", "worker="};
   for (size_t i = 0; i < a->given_n; i++) {
@@ -319,8 +322,9 @@ static const char *against_last(const slp_args *a) {
   return a->until_given ? "--until" : NULL;
 }
 
-/* Checks -n and -o -N. A file's -n is dropped if the command line says where to start, and a file's -o -N in
- * commands that do not print records. */
+/* Checks -n and -o -N, which ask for the last records. In commands that print no records, drops the one that
+ * the configuration file gives. When -o or --since was taken from the command line, take_option.c has already
+ * dropped an -n of the configuration file. */
 static int check_last(slp_args *a, char why[200]) {
   int says_where = on_command_line(a, O_START) || on_command_line(a, O_SINCE);
   if (a->mode != SLP_MODE_TAIL && !says_where) a->last = 0;
@@ -333,7 +337,7 @@ static int check_last(slp_args *a, char why[200]) {
 
 /* ---- -P ---- */
 
-/* Refuses -P to the stream of a table, which only writes to the table can fill. */
+/* Refuses -P to the stream of a DynamoDB table. Records get into that stream only by writes to the table. */
 static int check_writable(const slp_args *a, char why[200]) {
   if (!a->stream || (strncmp(a->stream, "dynamodb:", 9) != 0 && !strstr(a->stream, ":dynamodb:"))) return 0;
   snprintf(why, 200, "-P: \"%.60s\" is no stream of Kinesis; the changes of a table come from writes to it",
@@ -341,8 +345,8 @@ static int check_writable(const slp_args *a, char why[200]) {
   return SLP_EINVAL;
 }
 
-/* Checks the options of -P. Options of the file about how records are printed are dropped, because they are
- * meant for commands that print. */
+/* Checks the options of -P. Drops the options of the configuration file about how records are printed,
+ * because they are meant for commands that print. */
 static int check_produce(slp_args *a, char why[200]) {
   static const slp_option_id printing[] = {O_JSON, O_DELIMITER, O_KEY, O_COUNT};
   for (size_t i = 0; i < SLP_COUNT(printing); i++)
@@ -373,8 +377,8 @@ static int check_produce(slp_args *a, char why[200]) {
 
 /* ---- --leases --metrics ---- */
 
-/* Returns 1 if an -X on the command line sets `setting`, such as "metrics=". A metrics address in the file
- * does not turn --leases into a server, because it is meant for commands that read records. */
+/* Returns 1 if an -X on the command line sets `setting`, such as "metrics=". A metrics address in the
+ * configuration file is meant for commands that read records, so it does not turn --leases into a server. */
 static int is_given_here(const slp_args *a, const char *setting) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
@@ -392,7 +396,8 @@ static int add_app(slp_args *a, const char *app) {
   return 0;
 }
 
-/* Takes the application of each -G on the command line. If there is none, takes the last -G of the file. */
+/* Takes the application of each -G on the command line. If there is none, takes the last -G of the
+ * configuration file. */
 static int take_apps(slp_args *a, char why[200]) {
   int r = 0;
   for (size_t i = 0; i < a->given_n && !r; i++)
@@ -434,8 +439,8 @@ const char *slp_args_cloudwatch(const slp_args *a) {
   return m->cloudwatch ? m->cloudwatch : set ? set->ns : NULL;
 }
 
-/* Takes the words of --migrate FROM TO STREAM. FROM is the option's value; take_words has stored TO as the
- * first name in `streams`. */
+/* Takes the words of --migrate FROM TO STREAM. FROM is the value of the option. take_words has stored TO as
+ * the first name in `streams`. */
 static int take_target(slp_args *a, char why[200]) {
   if (a->streams_n != 2) {
     snprintf(why, 200, "--migrate FROM TO STREAM: %s",
@@ -542,7 +547,7 @@ static int check_patterns(const slp_args *a, char why[200]) {
 
 static void settle(slp_args *a) {
   a->opts.stream = a->stream;
-  /* this mode does not use an application, so `app` can only come from the file */
+  /* this mode uses no application, so `app` can only come from the configuration file */
   if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL;
   if (!a->opts.app && a->mode != SLP_MODE_APPS) a->opts.store = NULL;
   if (!a->opts.app) a->opts.schema = a->opts.worker = NULL;
@@ -584,8 +589,8 @@ static int check(slp_args *a, char why[200]) {
   return r;
 }
 
-/* Writes why the file could not be used. If the file could not be read, the sentence says whether -F or
- * STREAM_TAIL_CONFIG gave the path, or, if neither did, how to run without a file. */
+/* Writes why the configuration file could not be used. If it could not be read, adds whether -F or
+ * STREAM_TAIL_CONFIG gave the path. If neither gave it, adds how to run without a file. */
 static void tell_config(const char *of_file, const char *by, int named, char why[SLP_ARGS_WHY]) {
   int unread = strncmp(of_file, "can't read ", 11) == 0;
   snprintf(why, SLP_ARGS_WHY, "%s%.330s%s", unread ? by : "", of_file,

@@ -44,37 +44,37 @@ typedef struct slp_given { /* an option as the user gave it */
   uint8_t from_file; /* 1: from the configuration file, 0: from the command line */
 } slp_given;
 
-/* Strings point into argv, into config_text or into this struct. So the struct must not move after
+/* The strings point into argv, into config_text or into this struct. So the struct must not move after
  * slp_args_parse. */
 typedef struct slp_args {
   slp_mode mode;
   const char *stream; /* the first of `streams`, or NULL */
   const char *streams[SLP_ARGS_STREAMS_MAX];
   size_t streams_n;
-  /* Words of the command line that are patterns of names (stream_pattern.h). They are also in `streams`,
-   * until slp_matched_resolve() replaces them there by the streams that match. */
+  /* Words of the command line that are patterns of stream names (stream_pattern.h). They are also in
+   * `streams`, until slp_matched_resolve() replaces them there by the streams that match. */
   const char *patterns[SLP_ARGS_STREAMS_MAX];
   size_t patterns_n;
   /* found[i]: owned; the name in streams[i], which a pattern found; NULL: the user named that stream */
   char *found[SLP_ARGS_STREAMS_MAX];
   uint32_t streams_ms; /* -X streams_ms: with a pattern, the time between two listings of the streams */
-  /* Where the name of a stream is noted that the service does not have: one of `streams`. NULL: nowhere.
-   * main.c sets it, and then tells the user which streams there are. */
+  /* A variable of main.c. If the service does not have one of `streams`, the name of that stream is stored in
+   * it, and main.c then suggests similar names. NULL: nothing is stored. */
   const char **ret_missing;
-  const char **ret_missing_app; /* the same for the name of an application */
+  const char **ret_missing_app; /* the same for an application without leases */
   uint8_t start_given, until_given, until_tip, json, quiet, fail_on_loss, order_wait_given;
   uint8_t unique, show_offset, show_null, unbuffered, keep_going;
   uint8_t timestamps, utc;
   uint8_t token;    /* --token: the positions reached are printed as tokens at the end */
   uint32_t verbose; /* how many -v were given */
-  /* -n, -o -N: the last records of all shards are printed first; 0: neither was given. last_ends: -n, so that
-   * the command ends after them */
+  /* last: N of -n N or -o -N: the last N records of all shards together are printed first; 0: neither option
+   * was given. last_ends: 1 for -n: the command ends after these records */
   uint64_t last;
   uint8_t last_ends;
   uint64_t count;   /* -c: the command ends after printing this many records; 0: no limit */
   int64_t until_ms; /* --until: Unix time at which the command ends; valid if until_given is set */
-  /* until_from_file: --until or -o e@TIME came from the file; in_file: the option that is being taken comes
-   * from the file */
+  /* until_from_file: 1 if --until or -o e@TIME came from the configuration file. in_file: 1 while an option
+   * of the configuration file is being taken */
   uint8_t until_from_file, in_file;
   uint64_t timeout_ms;   /* --timeout: the command ends this long after the last record; 0: no limit */
   uint64_t contact_ms;   /* -m: the command fails if the service has not answered by then; 0: no limit */
@@ -94,7 +94,8 @@ typedef struct slp_args {
   size_t schema_files_n;
   const char *grep[SLP_ARGS_REGEXES_MAX], *grepv[SLP_ARGS_REGEXES_MAX];
   size_t grep_n, grepv_n;
-  /* --key (not from the file) and --key-is: which keys are wanted; a key that one of them wants is */
+  /* Only records are printed whose key matches a regex of --key or equals a text of --key-is. A --key in the
+   * configuration file is not stored here, because there it means the key of -P. */
   const char *key_grep[SLP_ARGS_REGEXES_MAX], *key_is[SLP_ARGS_REGEXES_MAX];
   size_t key_grep_n, key_is_n;
   uint8_t ignore_case;    /* -i: --grep, --grepv and --key treat upper and lower case as the same */
@@ -131,7 +132,8 @@ typedef struct slp_args {
   uint32_t seconds;      /* --demo, --bench: how long to run; 0: not given */
   slp_start start;
   const char *shards[SLP_ARGS_SHARDS_MAX];
-  const char *shard_key; /* -p key:TEXT: the partition key TEXT whose shards are read; NULL: not given */
+  /* -p key:TEXT: the partition key TEXT, whose records are printed (follow.h); NULL: not given */
+  const char *shard_key;
   sloop_opts_t opts;
   sloop_metrics_opts_t metrics;
   sloop_sandbox_opts_t sandbox;
@@ -141,7 +143,7 @@ typedef struct slp_args {
   slp_buf config_text; /* owned; text of the configuration file */
 } slp_args;
 
-typedef struct slp_surroundings { /* what gives the words of a command line their meaning */
+typedef struct slp_surroundings { /* what slp_args_parse needs besides the words */
   slp_clock clock;
   const char *config;           /* the file to read if -F is not given; NULL: no file */
   uint8_t config_may_be_absent; /* 1: a missing file is no error, because the user gave no path */
@@ -151,19 +153,21 @@ typedef struct slp_surroundings { /* what gives the words of a command line thei
  * is wrong and where. */
 int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
                    const slp_surroundings *around, char why[SLP_ARGS_WHY]);
-/* Takes what makes sense of a command line that is not complete, for completions (propose.c). Words that
- * would be an error are passed over, and nothing is checked. `a` must be freed. */
+/* Parses a command line that is not complete, for completions (propose.c). Skips words that would be an
+ * error, and checks nothing. `a` must be freed. */
 void slp_args_parse_part(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
                          const slp_surroundings *around);
 void slp_args_free(slp_args *a);
-/* Returns 1 if the command is, or may become, about several streams, so that lines name the stream. */
+/* Returns 1 if the command has several streams, or may find several by a pattern. Lines then name the
+ * stream. */
 int slp_args_several(const slp_args *a);
 /* Returns 1 if the user wants metrics, for Prometheus or in CloudWatch. */
 int slp_args_want_metrics(const slp_args *a);
-/* Returns the namespace of CloudWatch into which metrics are put; NULL: none are. */
+/* Returns the namespace of CloudWatch into which metrics are put, or NULL if no metrics are put into
+ * CloudWatch. */
 const char *slp_args_cloudwatch(const slp_args *a);
-/* Takes one option with its value (take_option.c). args.c calls it, and the reader of the configuration file.
- * Returns 0, or SLP_EINVAL and a sentence in `why`. */
+/* Stores one option with its value in `a` (take_option.c). args.c calls it for options of the command line,
+ * config.c for options of the configuration file. Returns 0, or SLP_EINVAL and a sentence in `why`. */
 int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, int from_file,
                   const slp_clock *clock, char why[200]);
 

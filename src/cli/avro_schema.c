@@ -18,7 +18,7 @@
  * bounds the time. Java's largest decimals have 38 digits. */
 #define PRECISION_MAX 300
 
-typedef struct named { /* a type that has a name; `name` is also the key in the map */
+typedef struct named { /* a type that has a name, as an entry of the map of names; `name` is the key */
   slp_str name;        /* owned; the full name with its namespace */
   uint32_t type;
 } named;

@@ -20,7 +20,7 @@ typedef enum {
   SLP_AVRO_FLOAT,
   SLP_AVRO_DOUBLE,
   SLP_AVRO_BYTES,
-  SLP_AVRO_STRING, /* the last of the types that need nothing but their name */
+  SLP_AVRO_STRING, /* the kinds up to this one have no parts and no size */
   SLP_AVRO_RECORD,
   SLP_AVRO_ENUM,
   SLP_AVRO_ARRAY,

@@ -206,7 +206,7 @@ static int begin_block(slp_avro_value *v, slp_avro_frame *f, char why[SLP_AVRO_W
   return r;
 }
 
-/* Writes the next item of an array or map. After the last item closes the array or map. */
+/* Writes the next item of an array or map. When no item is left, closes the array or map. */
 static int put_item(slp_avro_value *v, slp_buf *b, slp_avro_frame *f, char why[SLP_AVRO_WHY]) {
   const slp_avro_type *t = &v->schema->types[f->type];
   int is_map = t->kind == SLP_AVRO_MAP, r = 0;

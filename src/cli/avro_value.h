@@ -21,8 +21,8 @@
 #define SLP_AVRO_WHY 80
 
 typedef struct slp_avro_frame { /* a record, array or map that is still being written */
-  /* type: index in the schema; at: for a record, the next field; for an array or map, 1 once an item was
-   * written */
+  /* type: index in the `types` of the schema. at: for a record, the next field; for an array or map, 1 once
+   * an item was written */
   uint32_t type, at;
   uint64_t left; /* array or map: items of this block that are not written yet */
   size_t end;    /* array or map: where the block must end; SIZE_MAX: its head gives no size */

@@ -45,8 +45,8 @@ typedef struct bench {
   uint32_t rows_cap;
   slp_spread latency_ms; /* from a record's arrival in the stream to the callback */
   sloop_stats_t first;   /* statistics when measuring began */
-  /* Before the first record: the last time at which is_unsettled() returned 1. The program gives up when no
-   * record has come for a limited time, counted from then. */
+  /* Before the first record: the last time at which is_unsettled() returned 1. The report is printed if no
+   * record comes within the time of the measurement after that. */
   uint64_t unsettled_us;
   /* begun_us, first_us and end_us are monotonic times. first_cpu_us and end_cpu_us are CPU time of this
    * process; child_cpu_us is CPU time of the child. */

@@ -1,4 +1,4 @@
-/* colour_choice.h - decides whether what a command shows is coloured. */
+/* colour_choice.h - decides whether the output of a command is coloured. */
 #ifndef SLP_CLI_COLOUR_CHOICE_H
 #define SLP_CLI_COLOUR_CHOICE_H
 

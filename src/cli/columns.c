@@ -34,8 +34,8 @@ int slp_elide(slp_buf *b, const char *text, size_t width) {
     add_harmless(b, text, n <= width ? n : width);
     return slp_buf_failed(b);
   }
-  /* Number of bytes kept from the beginning and from the end. More are kept from the end, because ids differ
-   * there. */
+  /* Number of bytes kept from the beginning and from the end of the text. More are kept from the end, because
+   * ids differ there. */
   size_t head = (width - 2) / 3, tail = width - 2 - head;
   add_harmless(b, text, head);
   slp_buf_add_z(b, "..");

@@ -1,5 +1,5 @@
-/* complete.c - writes completion scripts for bash, zsh and fish. Names that only the service or a file knows
- * (streams, shards ...) are asked of the command itself, by SLP_PROPOSE_WORD (propose.h). */
+/* complete.c - writes completion scripts for bash, zsh and fish. For names that only the service or a file
+ * has (streams, shards ...), a script runs stream-tail with SLP_PROPOSE_WORD (propose.h). */
 #include "base/buf.h"
 #include "cli/decoder_table.h"
 #include "cli/help.h"
@@ -12,7 +12,8 @@ static int is_words(const slp_option *o) { return o->value && strchr(o->value, '
 static int is_file(const slp_option *o) { return o->value && strcmp(o->value, "FILE") == 0; }
 
 /* Returns the words that a shell should propose as the value of an option, in the form "one|two", or NULL if
- * there are none. For -s and -h it returns "", because add_words proposes names of other tables. */
+ * there are none. For -s and -h returns "", because add_words itself adds the names of decoders and
+ * topics. */
 static const char *words_of(const slp_option *o) {
   switch (o->id) {
     case O_DECODE:
@@ -26,7 +27,8 @@ static const char *words_of(const slp_option *o) {
   }
 }
 
-/* Returns the kind of names (propose.h) that the value of an option is one of, or NULL. */
+/* If the value of an option is a name that SLP_PROPOSE_WORD can propose, returns the kind of that name, such
+ * as "shards" (propose.h). Otherwise returns NULL. */
 static const char *kind_of(const slp_option *o) {
   if (o->kind != SLP_NEEDS_VALUE) return NULL;
   if (o->id == O_RELEASE) return "workers";
@@ -68,9 +70,9 @@ static void add_short_text(slp_buf *b, const char *text) {
 
 /* ---- bash ------------------------------------------------------------------------------------------ */
 
-/* bash splits words at COMP_WORDBREAKS, such as : and =, and replaces only the last part of a word. The
- * script puts the parts together again, compares whole words, and cuts what bash keeps (`kept`) off each
- * reply. */
+/* bash splits words at the characters of COMP_WORDBREAKS, such as : and =, and replaces only the last part of
+ * a word. The script joins the parts again and compares whole words. From each reply it cuts off the parts
+ * that bash does not replace (`kept`). */
 static const char bash_head[] =
     "# bash completion for stream-tail; made by stream-tail --completion bash\n"
     "_stream_tail_offer() { # WORD...: proposes those that begin with what was typed\n"

@@ -30,9 +30,11 @@ static int truth(slp_str s) {
   return -1;
 }
 
-/* Returns 1 if the option may stand in the file. Other options would make every command print a help text,
- * or would make files include each other without end, or ask for a change or for records to be written,
- * which the user must type each time. */
+/* Returns 1 if the option may stand in the configuration file. The others are refused because in the file
+ * they would
+ *     make every command print a text or run in another mode;
+ *     make configuration files include each other without end;
+ *     ask for a change or for records to be written, which the user must type each time. */
 static int belongs_in_a_file(const slp_option *o) {
   return o->id != O_CONFIG && o->id != O_KNOB && o->id != O_HELP && o->id != O_VERSION && o->id != O_MAN &&
          o->id != O_COMPLETION && o->id != O_KCAT && o->id != O_IAM && o->id != O_LIST && o->id != O_SERVE &&
@@ -48,7 +50,8 @@ static void offer(void *nearest, const char *name, const char *unit, const char 
   slp_nearest_offer(nearest, name);
 }
 
-/* Says that there is no such setting, and names the options and settings of -X that are most like it. */
+/* Writes into `why` that the setting `name` is unknown, and which options and settings of -X are most like
+ * it. */
 static void say_unknown(slp_str name, char why[200]) {
   slp_nearest like;
   slp_nearest_begin(&like, name);
@@ -113,8 +116,8 @@ static size_t find_comment(slp_str s) {
   return s.n;
 }
 
-/* Removes the quotes around a value and a comment after them. Leaves a value without quotes as it is. Refuses
- * a value that other programs might read in another way. */
+/* Removes the quotes around a value, and a comment after the closing quote. Leaves a value without quotes as
+ * it is. Refuses a value that other programs might read in another way. */
 static int take_quotes(slp_str *value, char why[200]) {
   slp_str s = *value;
   if (s.n && (*s.p == '"' || *s.p == '\'')) {
@@ -139,7 +142,7 @@ static int take_quotes(slp_str *value, char why[200]) {
   return SLP_EINVAL;
 }
 
-/* Turns a line into NAME=VALUE, in place and without spaces around the '=', and takes the option. */
+/* Turns a line into NAME=VALUE, in place and without spaces around the '=', and stores the option in `a`. */
 static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, char why[200]) {
   slp_str line = trim((slp_str){from, n});
   if (!line.n || *line.p == '#' || *line.p == ';') return 0;

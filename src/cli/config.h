@@ -17,8 +17,8 @@
  * and the line. */
 int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_clock *clock,
                     char why[SLP_ARGS_WHY]);
-/* -X dump: writes the given options as lines of a configuration file, then all settings of -X as comments.
- * Returns 0, or the buffer's error. */
+/* -X dump: writes the options that the user gave as lines of a configuration file, then all settings of -X as
+ * comments. Returns 0, or the buffer's error. */
 int slp_config_dump(slp_buf *b, const slp_args *a);
 
 #endif

@@ -21,12 +21,13 @@
 #include <stdio.h>
 
 #define STUCK_MS 3000u /* a consumer that has been closing for longer than this is stuck */
-/* --fail-on-loss ends the command LOSSES_MS after the last loss of records, but at most LOSSES_MS_MAX after
- * the first one. */
+/* --fail-on-loss ends the command LOSSES_MS after the last loss of records, but no later than LOSSES_MS_MAX
+ * after the first loss. */
 #define LOSSES_MS 2000u
 #define LOSSES_MS_MAX 30000u
-/* The command gives up a server that has never answered properly after this many failed tries in a row. The
- * library's back-off (full jitter, doubling) makes these tries take less time than the connect timeout. */
+/* The command gives up on a server that has never answered properly after this many failed tries in a row.
+ * These tries take less time than the connect timeout, because the library's back-off begins with short
+ * waits. */
 #define FIRST_CONTACT_TRIES 4
 
 /* Returns 1 for libuv's codes of a server that can't be reached: some errno codes, negative, and -3014..-3000
@@ -36,8 +37,8 @@ static int is_unreachable(int code) {
          code == -ETIMEDOUT || (code >= -3014 && code <= -3000);
 }
 
-/* The advice for an HTTP error answer that does not contain an AWS error name: maybe the endpoint is not that
- * of the service. */
+/* The advice for an HTTP error answer without an AWS error name: another program may have answered, not the
+ * service. */
 static const char is_it_the_service[] =
     "is the endpoint (-b, AWS_ENDPOINT_URL) the service's, and is http or https right?";
 
@@ -118,10 +119,10 @@ static void put_name(slp_cli_consumer *c, char *line, size_t n) {
   if (c->name) snprintf(line, n, "%.80s: ", c->name);
 }
 
-/* Notes that the service does not have the stream, so that the user is told which streams there are. */
+/* Stores the name of a stream that does not exist for main.c, which then suggests similar names. */
 static void note_missing(slp_cli_consumer *c, const sloop_error_t *e) {
   const slp_args *a = c->app->args;
-  /* the stream is there and is another one, or the table is there and has no stream */
+  /* 1: the stream exists but was created again, or the table exists but has no stream */
   int anew = strstr(e->message, "Start again") || strstr(e->message, "update-table");
   if (e->code != SLOOP_ENOSTREAM || anew || !a->ret_missing || !a->streams_n || c->by_pattern) return;
   *a->ret_missing = c->name ? c->name : a->streams[0];
@@ -140,7 +141,7 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
 
 /* Returns 1 if the error ends the command. After the first good answer only fatal errors do, because a worker
  * must survive a long outage. Before the first good answer, errors about the stream's name, the credentials
- * or the address end the command too: a person at a terminal wants to know about such an error at once. */
+ * or the address end the command too, because a person at a terminal wants to see such an error at once. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
   if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that survives errors */
@@ -148,9 +149,9 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0 || c->joined) return 0;
   switch (e->code) {
-    /* An error that names a shard ends the command. Without a shard's name the credentials could not be read.
-     * That ends the command too, with two exceptions: with an HTTP status, the server that gives the
-     * credentials may recover; and a worker (-G) always waits. */
+    /* An error that names a shard ends the command. Without a shard's name, the error means that the
+     * credentials could not be read. It ends the command too, with two exceptions: if it has an HTTP status,
+     * the server that gives the credentials may recover; and a worker (-G) always waits. */
     case SLOOP_EAUTH: return *e->shard || (!e->http_status && !c->app->args->opts.app);
     case SLOOP_EACCESS:
     case SLOOP_ENOSTREAM:
@@ -164,7 +165,7 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     default: break;
   }
   /* A worker (-G) sends its calls with short time limits, because it must renew its leases in time. So one
-   * timeout does not show that the server can't be reached. A user who wants the command to end then gives
+   * timeout does not show that the server can't be reached. A user who wants such a worker to end gives
    * -m. */
   if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
   /* The shards have been listed, so the address is right and the error will pass. */
@@ -175,23 +176,23 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
 }
 
-/* Prints the lines that trouble_lines.h has held back and that are due now; with `all`, every line that is
+/* Prints the lines that were held back (trouble_lines.h) and are due now. all: 1: prints every line that was
  * held back. */
 static void tell_held(slp_cli_consumer *c, int all) {
   char text[SLP_TOLD_TEXT];
   while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
 }
 
-/* Up to this many lines about lost records are printed one by one within five seconds. Each of them gives the
- * bounds of another loss, so no line may stand for another one. */
+/* Up to this many lines about lost records are printed within five seconds, and not held back as repetitions:
+ * each line gives the bounds of another loss. */
 #define LOSS_LINES 100u
 /* The kind (trouble_lines.h) of all lines about losses. It differs from every error code and from every kind
  * of lease event. */
 #define KIND_LOSS 0x8000
 
 /* Prints the line c->error, or holds it back if enough lines of the same kind were printed lately. `message`
- * is the part of the line that describes the error. If it begins with the shard's name, the name is left out,
- * so that the same error of several shards counts as one line. */
+ * is the part of c->error that describes the error. If it begins with the shard's name, the name is left out
+ * when lines are compared, so that the same error of several shards counts as one line. */
 static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
   slp_str what = slp_str_of(message), name = slp_str_of(shard);
   if (c->app->args->quiet || c->muted) return;
@@ -202,8 +203,7 @@ static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *m
   if (slp_told_now(&c->told, &line, slp_program_mono_us())) slp_say_if_room("%s", c->error);
 }
 
-/* Returns 1 if asking again may help, because the error may pass. tries: how often the question has failed in
- * a row. */
+/* Returns 1 if the same call may succeed later. tries: how often it has failed in a row. */
 static int passes(const sloop_error_t *e, uint32_t tries) {
   switch (e->code) {
     case SLOOP_ETHROTTLE:
@@ -267,7 +267,7 @@ void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c) {
   if (slp_cli_consumer_is_stuck(c) && slp_app_unwritten(c->app) == 0) slp_app_leave_stuck(c->app);
 }
 
-/* Calls on_ending, so that the mode closes the consumer when it has written its output. Without on_ending
+/* Calls on_ending, so that the mode closes the consumer when it has written its output. If on_ending is NULL,
  * closes the consumer at once. */
 static void ending(slp_cli_consumer *c) {
   if (c->on_ending && c->admin && !c->closing)
@@ -306,7 +306,7 @@ void slp_cli_tell_left(const slp_app *app, int late) {
 
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
   char line[200];
-  /* The command has done its work: it only closes, or waits for the reader of its output. */
+  /* The command has done its work and only closes, or it waits for the reader of its output. */
   if (c->stopping || c->failed) return;
   snprintf(line, sizeof line, "interrupted before the end: %s", more);
   slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
@@ -360,12 +360,12 @@ static void add_new_start(slp_cli_consumer *c) {
     snprintf(c->error + at, n, "; first delete %.80s", a->save);
 }
 
-/* The library reports a lasting failure again each time the number of tries has doubled, so the time to the
- * next report is about the time from the first report to the last. If no report has come for that time plus
- * UNTOLD_US, writes are taken to succeed again. */
+/* The library reports a lasting failure again whenever the number of tries has doubled. So the next report
+ * comes about as long after the last report as the last report came after the first. If none has come
+ * UNTOLD_US after that time, writes are taken to succeed again. */
 #define UNTOLD_US 10000000u
 
-/* If the error is a failed write of the lease table, keeps its time for slp_cli_consumer_unwritten_us(). */
+/* If the error is a failed write of the lease table, stores its time for slp_cli_consumer_unwritten_us(). */
 static void note_unwritten(slp_cli_consumer *c, const sloop_error_t *e) {
   sloop_stats_t st;
   if (!strstr(e->message, "a write of the lease table failed")) return;
@@ -400,7 +400,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0 &&
-                  /* a worker waits without a limit, so it reports such errors */
+                  /* a worker (-G) waits without a limit, so it reports such errors */
                   !c->app->args->opts.app;
   sloop_error_t shown = *e;
   /* slp_error_line adds advice only to errors that are not retried */
@@ -410,7 +410,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   const slp_args *a = c->app->args;
   int of_token = e->fatal && c->token_file && (e->code == SLOOP_ETOKEN || e->code == SLOOP_ETRIMMED);
   int says_more = of_token || (e->code == SLOOP_EPOSITION && (a->opts.app || a->save));
-  /* Makes slp_error_line leave out its advice: the text about the token file, or add_way_out, gives better
+  /* 0 makes slp_error_line leave out its advice. The text about the token file, or add_way_out, gives better
    * advice. */
   if (says_more) shown.retry_in_ms = 0;
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
@@ -467,8 +467,8 @@ static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   }
   char name[100];
   put_name(c, name, sizeof name);
-  /* With leases, on_lease reports every event but SLOOP_SHARD_OPENED and SLOOP_SHARD_STOPPED, and with more
-   * details. */
+  /* With leases, on_lease reports every event except SLOOP_SHARD_OPENED and SLOOP_SHARD_STOPPED, and with
+   * more details. */
   int wanted = c->app->args->verbose && (!c->app->args->opts.app || e->kind == SLOOP_SHARD_OPENED);
   if (!c->app->args->quiet && (e->kind == SLOOP_SHARD_STOPPED || wanted))
     slp_say_if_room("%s%s: %s", name, e->shard, text);
@@ -517,9 +517,8 @@ static int fail_for_losses(slp_cli_consumer *c) {
   return 1;
 }
 
-/* Ends the command some time after a loss, not at once. Other shards may have lost records too, and every
- * loss must be reported and saved before the end. Otherwise each new start would end at the next of these
- * losses. */
+/* Ends the command some time after a loss. If it ended at once, losses of other shards would not be reported
+ * and saved, and each new start would end at the next of these losses. */
 static void end_after_losses(slp_cli_consumer *c) {
   if (c->lost && (slp_app_ran_ms(c->app, c->loss_tick) >= LOSSES_MS ||
                   slp_app_ran_ms(c->app, c->first_loss_tick) >= LOSSES_MS_MAX))
@@ -576,9 +575,11 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
   (void)level; /* the library has already left out lines below log_level */
   const slp_args *a = c->app->args;
   int asked_for = a->contexts ? slp_log_contexts_have(a->contexts, line) : a->opts.log_level > SLOOP_LOG_WARN;
-  /* on_error reports warnings, so log lines are printed only with -vv or if log_level was set. Three kinds of
-   * warnings come only as log lines, and are printed here: about metrics, about credentials that take long to
-   * come, and, with -v only, about records that are polled although push was preferred. */
+  /* on_error reports most warnings, so log lines are printed only with -vv or if log_level was set. Three
+   * kinds of warnings come only as log lines, and are always printed:
+   *     about metrics;
+   *     about credentials that take long to come;
+   *     with -v, about records that are polled although push was preferred. */
   int only_here = strncmp(line, "metrics: ", 9) == 0 || strncmp(line, "credentials: ", 13) == 0 ||
                   (a->verbose && strncmp(line, "retrieval: ", 11) == 0);
   if (a->quiet || (!asked_for && !only_here)) return;
@@ -587,8 +588,8 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
   slp_say_if_room("%s%s", name, line);
 }
 
-/* Rewords an error sentence of the library for a user of the command. The sentence may begin with the name of
- * an option of sloop.h; the command has a flag or a setting of -X instead. */
+/* Rewords an error sentence of the library for a user of the command. If the sentence begins with the name of
+ * an option of sloop.h, replaces the name by the command's flag or setting of -X. */
 static void as_typed(const char *why, char shown[SLP_ARGS_WHY]) {
   slp_str name = {why, strspn(why, "abcdefghijklmnopqrstuvwxyz_0123456789")};
   const char *before = !name.n || !strchr(": ", why[name.n]) ? ""
@@ -667,7 +668,7 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   c->stop_status = status;
-  /* canceled: slp_cli_consumer_close() was called, so the consumer is being closed already */
+  /* SLP_ECANCELED: slp_cli_consumer_close() was called, so the consumer is being closed already */
   if (status != SLP_ECANCELED) ending(arg);
 }
 

@@ -28,33 +28,36 @@ struct slp_cli_consumer {
   void (*on_closed)(slp_cli_consumer *c);
   void (*on_failing)(slp_cli_consumer *c); /* called just before the reason of a failure is reported */
   void *user;                              /* belongs to the mode */
-  /* 1: a pattern found the stream, so its name is not suggested when it is gone */
+  /* 1: a pattern found the stream, so similar names are not suggested when the stream is gone */
   uint8_t by_pattern;
   const char *name;       /* name of the stream for error lines; NULL: the command has only one stream */
   const char *token_file; /* path of the file with the token to start from; NULL: no such file */
 
-  uint8_t stopping; /* slp_cli_consumer_stop was called, or the consumer failed */
+  uint8_t stopping; /* 1: slp_cli_consumer_stop was called, or the consumer failed */
   uint8_t closing, closed;
   uint64_t closing_tick; /* value of app->ticks when closing began */
-  uint8_t failed;        /* an error ended the consumer, and app->exit_code is set */
-  uint64_t missing_us;   /* when the service said last that it does not have the stream; 0: never */
-  int failed_by;         /* the error's code; 0: the command itself has ended the consumer */
-  uint8_t lasting; /* set by the mode: only a fatal error ends the consumer, even before the first answer */
-  uint8_t muted;   /* set by the mode: an error that may pass is kept in `error` and not printed */
-  uint8_t joined;  /* with leases: the worker was registered at least once */
-  int stop_status; /* result of sloop_stop(): 0, or what could not be done in time */
-  uint32_t shards_stopped; /* number of shards that were given up before their end */
+  uint8_t failed;        /* 1: an error ended the consumer, and app->exit_code is set */
+  uint64_t missing_us;   /* when the service last answered that the stream does not exist; 0: never */
+  int failed_by;         /* code of the error that ended the consumer; 0: the command itself has ended it */
+  /* set by the mode; 1: only a fatal error ends the consumer, even before the first answer */
+  uint8_t lasting;
+  uint8_t muted;           /* set by the mode; 1: an error that may pass is kept in `error` and not printed */
+  uint8_t joined;          /* 1: leases are used, and the worker was registered at least once */
+  int stop_status;         /* status with which sloop_stop() ended: 0, or why not all was done in time */
+  uint32_t shards_stopped; /* number of shards whose reading was given up before their end */
   uint64_t losses;         /* number of losses reported so far */
-  /* 1: records were lost and --fail-on-loss is given: later batches are not printed, and the command ends
+  /* 1: records were lost and --fail-on-loss is given. Later batches are not printed, and the command ends
    * soon */
   uint8_t lost;
   uint64_t loss_tick, first_loss_tick; /* values of app->ticks at the last loss and at the first loss */
-  /* About failed writes of the lease table. unwritten_us: the first failure since a lease was taken; 0: no
-   * write failed. unwritten_last_us: the last failure. unwritten_heartbeats: heartbeats that had succeeded by
-   * then. unwritten_passes: 1 if the last error may pass. */
+  /* About failed writes of the lease table.
+   *     unwritten_us: the first failure since a lease was taken; 0: no write failed;
+   *     unwritten_last_us: the last failure;
+   *     unwritten_heartbeats: how many heartbeats had succeeded at the last failure;
+   *     unwritten_passes: 1 if the error of the last failure may pass. */
   uint64_t unwritten_us, unwritten_last_us, unwritten_heartbeats;
   uint8_t unwritten_passes;
-  /* the beginning of the last error's message; "": no error has come since the last lease event */
+  /* the beginning of the message of the last error; "": no error has come since the last lease event */
   char of_error[200];
   sloop_stats_t last;        /* statistics at the time when closing began */
   char error[SLP_TOLD_LINE]; /* the last error as a line for people */
@@ -75,13 +78,13 @@ int slp_cli_consumer_open_admin(slp_cli_consumer *c, slp_app *app, const sloop_o
 /* Starts a consumer that slp_cli_consumer_open_idle has opened. Returns 0, or a negative code if the start
  * failed; the reason has been reported. */
 int slp_cli_consumer_start(slp_cli_consumer *c);
-/* To be called when a question to a service (a listing, the lease table's rows) has failed `tries` times in a
- * row. Returns 1 if the same question may succeed later; from the second failure on, it then also prints the
- * error. */
+/* Must be called when a call of the same kind (a listing, a reading of the lease table) has failed `tries`
+ * times in a row. Returns 1 if the call may succeed when it is repeated; then the error is printed from the
+ * second failure on. */
 int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries);
-/* To be called on each tick. Prints the lines that were held back and are due, and ends the command some time
- * after a loss if --fail-on-loss is given. Lines that are held back longer are printed when the consumer
- * stops. */
+/* Must be called on each tick. Prints the held-back lines (trouble_lines.h) that are due. Ends the command
+ * some time after a loss if --fail-on-loss is given. When the consumer fails or is closed, all lines that are
+ * still held back are printed. */
 void slp_cli_consumer_tick(slp_cli_consumer *c);
 /* Stops the consumer: it takes no more batches, and waits up to limit_ms for batches that the mode still has.
  * Then on_ending is called, or the consumer is closed. Another call does nothing. */
@@ -91,15 +94,14 @@ void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
 void slp_cli_consumer_close(slp_cli_consumer *c);
 /* Returns 1 if closing takes so long that a thread must be inside a system call that does not return. */
 int slp_cli_consumer_is_stuck(const slp_cli_consumer *c);
-/* Called on each tick of a command with one consumer. Ends the process if the consumer is stuck and all
- * output is written. While output is left, the process goes on waiting, and only an interrupt ends it
- * (app.h). */
+/* Must be called on each tick of a command with one consumer. Ends the process if the consumer is stuck and
+ * all output is written. While output is not written yet, only an interrupt ends the process (app.h). */
 void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c);
-/* Tells the user, at the end of a command with leases, whether they were released. late: 1 if there was not
- * enough time for all of them. */
+/* Prints, at the end of a command with leases, whether the leases were released. late: 1 if there was not
+ * enough time to release all of them. */
 void slp_cli_tell_left(const slp_app *app, int late);
-/* Called at the first Ctrl-C while a command that changes something waits for the outcome. Fails with a line
- * that ends with `more`, so that nobody believes that the change was done. */
+/* Must be called at the first Ctrl-C while a command that changes something waits for the outcome. Fails with
+ * a line that ends with `more`, so that nobody believes that the change was done. */
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more);
 /* Ends the command because of a failure that will not pass: reports `why`, sets exit_code and stops the
  * consumer. */
@@ -113,14 +115,14 @@ void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret);
 /* Returns for how long writes of the lease table have been failing, or 0 if they succeed. Sets *ret_passes to
  * 1 if the last error may pass by itself. */
 uint64_t slp_cli_consumer_unwritten_us(slp_cli_consumer *c, int *ret_passes);
-/* Writes as one line why a question to a service failed. `status` and the error are those that the callback
- * of the question was given. The line begins with the stream's name if the command has several streams. */
+/* Writes as one line why a call to a service failed. `status` and the error are those that the callback of
+ * the call was given. The line begins with the stream's name if the command has several streams. */
 void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
                                  char *line, size_t n);
-/* Returns the failure of one of the command's own calls as an error, as callbacks of the library get it. The
- * texts of the error live as long as `f`. */
+/* Converts `f`, the failure of a call that the command itself made, to the kind of error that the library
+ * passes to callbacks. The texts of the error live as long as `f`. */
 sloop_error_t slp_error_of_fail(const slp_fail *f);
-/* Writes an error as one line: what happened, the codes, and what to do about it. */
+/* Writes an error as one line: what happened, the codes, and what the user can do about it. */
 void slp_error_line(const sloop_error_t *e, char *line, size_t n);
 
 #endif
