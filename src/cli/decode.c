@@ -78,8 +78,11 @@ void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, 
   d->limit = d->left = limit;
 }
 
-/* Returns 1 if decoding is complete: no step is left, or the next step makes events, which the printer runs
- * itself. An empty text is never decoded, because a record without a payload is a tombstone in Kafka. */
+/* Returns 1 if decoding is complete, because
+ *     no step is left;
+ *     the next step makes events (the printer itself runs such a step); or
+ *     the text is empty. An empty text is never decoded, because a record without a payload is a tombstone in
+ *     Kafka. */
 static int is_over(const slp_decoding *d) {
   return d->at == d->chain->n || d->chain->step[d->at]->makes_events || !d->in.n;
 }
@@ -89,7 +92,7 @@ static int is_over(const slp_decoding *d) {
 static int run_some(slp_decoding *d, const slp_decoder *step, char why[SLP_DECODER_WHY]) {
   if (step->run) {
     int r = step->run(&d->next, d->in);
-    /* `run` may ignore that the buffer is full, so the buffer is asked */
+    /* `run` may return 0 although the buffer is full, so the error of the buffer is checked too */
     return slp_buf_failed(&d->next) ? slp_buf_failed(&d->next) : r;
   }
   if (!d->state && !(d->state = step->open(d->mem, d->in, d->schemas))) return SLP_ENOMEM;
@@ -113,7 +116,7 @@ static const slp_decoder *look_into_base64(slp_str in) {
 void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const char *better) {
   const slp_decoder *seen = slp_decoder_that_recognizes(in), *within = NULL;
   int of_text =
-      /* 1: this step reads text, so the decoder that would unpack the payload belongs before this step */
+      /* 1: this step reads text, so a decoder that unpacks the payload belongs before this step */
       step->makes_json || step->makes_events || step->makes_lines;
   if (!seen && (of_text || step->open)) within = look_into_base64(in);
   const slp_decoder *lacking = seen && seen->needs ? seen : within && within->needs ? within : NULL;
@@ -137,7 +140,8 @@ void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const
     snprintf(why, 100, "%s: %.80s", step->name, step->damaged);
 }
 
-/* Sets d->by to the decoder of this step. Returns 0 if there is none; then the text stays as it is. */
+/* Sets d->by to the decoder of this step. Returns 0 if auto finds no decoder for the text, which then stays
+ * as it is. */
 static int pick(slp_decoding *d) {
   const slp_decoder *asked = d->chain->step[d->at];
   if (!d->state) d->by = asked->picks ? slp_decoder_that_recognizes(d->in) : asked;

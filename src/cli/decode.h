@@ -17,15 +17,16 @@ typedef struct slp_decode_chain {
 
 /* Parses a list of decoders, such as "base64,gzip". Returns 0, or SLP_EINVAL and a sentence in `why`. */
 int slp_decode_parse(const char *text, slp_decode_chain *ret, char why[200]);
-/* Returns 1 if the last decoder of the chain turns a record into several events, which the printer reads one
- * by one. */
+/* Returns 1 if the last decoder of the chain turns a record into several events. The printer reads these
+ * events one by one. */
 int slp_decode_makes_events(const slp_decode_chain *c);
 /* Returns 1 if the decoders of the chain make one JSON value of each text. */
 int slp_decode_makes_json(const slp_decode_chain *c);
 
-/* The decoders of a chain at work on one text, up to a decoder that makes events. The work is cut into
- * slices, because a small packed text may unpack to a very long text. All bytes that the decoders write for
- * one text count against `limit`. An empty text stays empty, whatever the decoders are. */
+/* The state of a chain of decoders that works on one text. A decoder that makes events is left to the
+ * printer. The work is cut into slices, because a small packed text may unpack to a very long text. All bytes
+ * that the decoders write for one text count against `limit`. An empty text stays empty, whatever the
+ * decoders are. */
 typedef struct slp_decoding {
   slp_mem *mem;
   slp_schemas *schemas;          /* borrowed, set by the owner; NULL: there are no schemas */
@@ -37,8 +38,8 @@ typedef struct slp_decoding {
   /* the decoder of this step: the decoder that -s gives, or the decoder that auto has picked */
   const slp_decoder *by;
   void *state; /* owned; state of a decoder that has `step`, while it works */
-  /* limit: bytes that all decoders of the chain together may write; left: bytes that the present and the
-   * later ones may still write */
+  /* limit: bytes that all decoders of the chain together may write. left: how many of them are not used up
+   * yet */
   uint64_t limit, left;
   uint8_t at;          /* index in the chain of the present step */
   uint8_t makes_lines; /* 1: the last step writes any number of JSON values, one on each line */

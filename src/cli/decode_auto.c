@@ -1,5 +1,5 @@
-/* decode_auto.c - the decoder auto, which unpacks a packed text and leaves other texts alone. decode.c looks
- * at the first bytes of the text and picks the decoder that unpacks it. */
+/* decode_auto.c - the decoder `-s auto`, which unpacks a packed text and leaves other texts alone. decode.c
+ * looks at the first bytes of the text and picks the decoder that unpacks it. */
 #include "cli/decode_auto.h"
 
 #include "cli/decoder_table.h"

@@ -1,4 +1,4 @@
-/* decode_auto.h - the decoder auto, which picks another decoder by the first bytes of a text. */
+/* decode_auto.h - the decoder `-s auto`. It picks another decoder by the first bytes of a text. */
 #ifndef SLP_CLI_DECODE_AUTO_H
 #define SLP_CLI_DECODE_AUTO_H
 

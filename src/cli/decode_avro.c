@@ -1,6 +1,7 @@
-/* decode_avro.c - the decoder avro. It picks one of two readers by the first bytes of the text: that of
- * messages with Glue's header (glue_message.h), or its own. The latter turns an object container file of Avro
- * (specification 1.12) into JSON, one line for each datum:
+/* decode_avro.c - the decoder `-s avro`. The first bytes of the text decide how it is read:
+ *  1. A message with the header of a Glue Schema Registry is read by glue_message.c.
+ *  2. An object container file of Avro (specification 1.12) is read by this file. Each value of it, which
+ *     Avro calls a datum, becomes one line of JSON:
  *
  *     HEAD --> BLOCK --> UNPACKS --> DATA --> BLOCK ...      DATA: writes the datums one after the other
  *                +---- not packed ----^
@@ -53,7 +54,7 @@ typedef struct avro_file {
   void *packed;      /* owned; state of the codec while it unpacks a block */
   slp_buf block;     /* the block, unpacked */
   slp_str data;      /* the values (datums) of the block that is being read */
-  uint64_t left;     /* number of datums of this block that are not written yet */
+  uint64_t left;     /* how many datums of this block are not written yet */
   uint64_t unpacked; /* unpacked bytes of all blocks together */
   slp_avro_value value;
   uint8_t in_value; /* 1: part of a datum is written */
@@ -235,7 +236,7 @@ static int unpack(avro_file *f, char why[SLP_DECODER_WHY]) {
   return 1;
 }
 
-/* Writes the next slice of a datum. After the last datum the block ends. */
+/* Writes the next slice of a datum. When no datum is left, goes on with the next block. */
 static int write_some(avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   if (!f->in_value && !f->left) {
     move(f, BLOCK);
@@ -289,7 +290,7 @@ static int step_avro_file(avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY])
   for (int i = 0; r == 1 && i < BLOCKS_A_SLICE && ret->n - from < 65536; i++) {
     int unpacks = f->state == UNPACKS;
     r = advance(f, ret, why);
-    if (unpacks) break; /* one step of unpacking is long enough for one slice, so the caller gets a turn */
+    if (unpacks) break; /* one step of unpacking takes long enough for one slice */
   }
   return r < 0 && slp_buf_failed(ret) && r != SLP_EBADDATA ? slp_buf_failed(ret) : r;
 }

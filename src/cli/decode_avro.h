@@ -1,5 +1,5 @@
-/* decode_avro.h - the decoder avro. It reads an object container file of Avro, or a value that follows the
- * header of a Glue Schema Registry. */
+/* decode_avro.h - the decoder `-s avro`. It reads an object container file of Avro, or a value that follows
+ * the header of a Glue Schema Registry. */
 #ifndef SLP_CLI_DECODE_AVRO_H
 #define SLP_CLI_DECODE_AVRO_H
 

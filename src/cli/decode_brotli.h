@@ -1,5 +1,5 @@
-/* decode_brotli.h - the decoder brotli. Without libbrotlidec in the build, the decoder only says which
- * package is missing (`needs`). */
+/* decode_brotli.h - the decoder `-s brotli`. In a build without libbrotlidec the decoder does not work, and
+ * its field `needs` names the missing Debian package. */
 #ifndef SLP_CLI_DECODE_BROTLI_H
 #define SLP_CLI_DECODE_BROTLI_H
 

@@ -1,7 +1,8 @@
 /* decode_cwlogs.c - reads the events in a record of a CloudWatch Logs subscription.
  *
- * The record is read twice, for two reasons. The name of the log group may come after the events in the JSON.
- * No event may be handed out before the whole record is known to be well-formed. */
+ * The record is read twice, for two reasons:
+ *  1. The name of the log group may come after the events in the JSON.
+ *  2. No event may be handed out before the whole record is known to be well-formed. */
 #include "cli/decode_cwlogs.h"
 
 #include "base/buf.h"
@@ -18,8 +19,8 @@ slp_str slp_log_line(slp_str message) {
   return message;
 }
 
-/* Appends to w a member that has no field in slp_log_event. The reader j has just read the member's key.
- * `before` is put before the key. */
+/* Appends to w a member that has no field in slp_log_event. The reader j has just read the key of the member.
+ * `before` is put before that key. */
 static int keep_member(slp_jw *w, slp_json *j, const char *before) {
   slp_buf name;
   slp_buf_init(&name, w->b->mem, 0);
@@ -215,7 +216,7 @@ int slp_cwlogs_step(slp_cwlogs *l) {
   return SLP_EBADDATA;
 }
 
-/* This entry of the decoder table has no functions: the printer itself calls slp_cwlogs_begin() to read the
+/* This row of the decoder table has no functions. The printer itself calls slp_cwlogs_begin() and reads the
  * events. */
 const slp_decoder slp_decoder_cwlogs = {.name = "cwlogs",
                                         .does = "CloudWatch Logs: a line an event",

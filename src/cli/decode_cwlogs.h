@@ -41,8 +41,8 @@ typedef struct slp_cwlogs {
   slp_gunzipper *gunzip; /* owned; exists while the record is being unpacked */
   slp_buf text, again;   /* the unpacked record in two copies: one for each round */
   slp_json json;         /* the JSON reader of the second round */
-  slp_buf more, record;  /* hold the text of `more` and `record` of the event */
-  uint8_t control; /* set at the end: 1 for a control message, by which the service tests a subscription */
+  slp_buf more, record;  /* memory of event.more and event.record */
+  uint8_t control;     /* set at the end; 1: a control message, with which the service tests a subscription */
   slp_log_event event; /* the strings live until the next slp_cwlogs_begin or slp_cwlogs_free */
 } slp_cwlogs;
 

@@ -1,4 +1,4 @@
-/* decode_glue.c - the decoder glue. glue_message.h does the work. */
+/* decode_glue.c - the decoder `-s glue`. It only calls the reader of glue_message.h. */
 #include "cli/decode_glue.h"
 
 #include "base/buf.h"

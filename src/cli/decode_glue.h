@@ -1,5 +1,5 @@
-/* decode_glue.h - the decoder glue: a message in any format that follows the header of a Glue Schema
- * Registry. */
+/* decode_glue.h - the decoder `-s glue`. It reads a message in any format that follows the header of a Glue
+ * Schema Registry. */
 #ifndef SLP_CLI_DECODE_GLUE_H
 #define SLP_CLI_DECODE_GLUE_H
 

@@ -1,4 +1,5 @@
-/* decode_gzip.h - the decoders gzip and zlib. codec/gunzip.h does the work. */
+/* decode_gzip.h - the decoders `-s gzip` and `-s zlib`. They only call codec/gunzip.h, which unpacks both
+ * formats. */
 #ifndef SLP_CLI_DECODE_GZIP_H
 #define SLP_CLI_DECODE_GZIP_H
 

@@ -47,7 +47,7 @@ int slp_decode_put_value(slp_jw *w, slp_json *j, int token) {
   }
 }
 
-/* Ends the reading and returns its error. A further token after the value is an error. If `ret` has failed,
+/* Ends the reading and returns its error. Another token after the value is an error. If `ret` has failed,
  * returns the error of `ret` instead. */
 static int end(slp_buf *copy, slp_json *j, const slp_buf *ret, int r) {
   if (!r && slp_json_next(j) != SLP_JSON_END) r = SLP_EBADDATA;
@@ -195,8 +195,8 @@ static int put_attribute(slp_jw *w, slp_json *j, int token) {
   return slp_json_next(j) == SLP_JSON_OBJECT_END ? 0 : SLP_EBADDATA;
 }
 
-/* Writes a change record. The reader j is after its '{'. Images and keys lose their types, and everything
- * else stays as it is. Sets *found to 1 if the change has any images or keys. */
+/* Writes a change record. The reader j is after the '{' of the record. Images and keys lose their types, and
+ * everything else stays as it is. Sets *found to 1 if the change has any images or keys. */
 static int put_change(slp_jw *w, slp_json *j, int *found) {
   int token, r = 0;
   slp_jw_object(w, NULL);

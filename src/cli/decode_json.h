@@ -1,4 +1,4 @@
-/* decode_json.h - the decoders that read JSON. The bytes come from outside, so test/fuzz covers these
+/* decode_json.h - the decoders of -s that read JSON. The bytes come from outside, so test/fuzz covers these
  * decoders. */
 #ifndef SLP_CLI_DECODE_JSON_H
 #define SLP_CLI_DECODE_JSON_H

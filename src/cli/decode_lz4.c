@@ -1,5 +1,5 @@
-/* decode_lz4.c - unpacks frames of LZ4 with liblz4. A bare block of LZ4, without a frame, does not tell its
- * length, so it can't be unpacked. */
+/* decode_lz4.c - unpacks frames of LZ4 with liblz4. A block of LZ4 without a frame does not contain its
+ * unpacked length, so it can't be unpacked. */
 #include "cli/decode_lz4.h"
 
 #include "base/buf.h"

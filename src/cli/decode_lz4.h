@@ -1,5 +1,5 @@
-/* decode_lz4.h - the decoder lz4. Without liblz4 in the build, the decoder only says which package is missing
- * (`needs`). */
+/* decode_lz4.h - the decoder `-s lz4`. In a build without liblz4 the decoder does not work, and its field
+ * `needs` names the missing Debian package. */
 #ifndef SLP_CLI_DECODE_LZ4_H
 #define SLP_CLI_DECODE_LZ4_H
 

@@ -1,4 +1,4 @@
-/* decode_pieces.c - does one slice of unpacking, which is several pieces. */
+/* decode_pieces.c - unpacks one slice, which consists of several pieces. */
 #include "cli/decode_pieces.h"
 
 #include "base/buf.h"
@@ -11,8 +11,8 @@
 int slp_decode_pieces(slp_buf *ret, slp_make_piece *make, void *state, char why[SLP_DECODER_WHY]) {
   size_t from = ret->n;
   for (int i = 0; i < PIECES_A_SLICE && ret->n - from < SLP_PIECE; i++) {
-    /* Receives one byte when `ret` is full. If no byte comes, the text ends exactly at the limit, which is no
-     * error. */
+    /* Takes the next byte when `ret` is full. If no byte comes, the text ends exactly at the limit, which is
+     * no error. */
     char beyond;
     size_t room = slp_min_u64(ret->max - ret->n, SLP_PIECE), made = 0;
     if (room && slp_buf_reserve(ret, room) != 0) return SLP_ENOMEM;

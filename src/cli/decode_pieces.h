@@ -1,4 +1,4 @@
-/* decode_pieces.h - the loop that the decoders with unpacking libraries share. It reserves memory in a buffer
+/* decode_pieces.h - the loop that the decoders lz4, zstd and brotli share. It reserves memory in a buffer
  * that has a maximum, and bounds the work of a slice. Each decoder brings a function that unpacks one piece
  * with its library. */
 #ifndef SLP_CLI_DECODE_PIECES_H

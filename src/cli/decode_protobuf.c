@@ -1,6 +1,6 @@
-/* decode_protobuf.c - picks one of two readers by the first bytes of the text. Glue's header begins with the
- * byte 03. A message of Protobuf never begins with 03, because that would be the tag of a field 0, which no
- * message has. */
+/* decode_protobuf.c - the decoder `-s protobuf`. A text that begins with Glue's header is read by
+ * glue_message.c, any other text as a plain message of Protobuf. The header begins with the byte 03. A plain
+ * message never does, because 03 would be the tag of a field with the number 0, which no message has. */
 #include "cli/decode_protobuf.h"
 
 #include "base/buf.h"

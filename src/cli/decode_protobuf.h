@@ -1,5 +1,6 @@
-/* decode_protobuf.h - the decoder protobuf. It reads a message that follows the header of a Glue Schema
- * Registry. Without such a header it reads the message type that --schema-file FILE#MESSAGE gives. */
+/* decode_protobuf.h - the decoder `-s protobuf`. It reads a message that follows the header of a Glue Schema
+ * Registry. A text without such a header is read as the message type that --schema-file FILE#MESSAGE
+ * gives. */
 #ifndef SLP_CLI_DECODE_PROTOBUF_H
 #define SLP_CLI_DECODE_PROTOBUF_H
 

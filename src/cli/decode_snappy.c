@@ -1,6 +1,6 @@
-/* decode_snappy.c - unpacks the three forms of Snappy. libsnappy unpacks single blocks; this file reads what
- * is around them.
- *     block     as the library packs it: no magic bytes, no checksum
+/* decode_snappy.c - unpacks the three forms of Snappy. libsnappy only unpacks single blocks, so this file
+ * reads the heads, lengths and checksums around them.
+ *     block     as libsnappy packs it: no magic bytes, no checksum
  *     framed    framing_format.txt of google/snappy 1.1.9: a head, then chunks with checksums
  *     of Java   as SnappyOutputStream of snappy-java 1.1.10.5 and Kafka's clients write it: a head of 16
  *               bytes, then blocks; before each block its length in 4 bytes */
@@ -115,13 +115,13 @@ static int read_chunk(snappy_state *s, slp_buf *ret, char why[SLP_DECODER_WHY]) 
   slp_str chunk = s->in, body = {s->in.p + 4, n};
   s->in = (slp_str){body.p + n, s->in.n - 4 - n};
   if (type <= 1) return add_chunk(ret, type, body, why);
-  /* a chunk of type 0xff is the head of a further stream */
+  /* a chunk of type 0xff is the head of another stream */
   if (type == 0xff) return n == HEAD - 4 && is_framed(chunk) ? 0 : SLP_EBADDATA;
   /* chunks of the types from 0x80 on may be skipped; unknown types below 0x80 are errors */
   return type >= 0x80 ? 0 : SLP_EBADDATA;
 }
 
-/* Reads a block of Java's form, or the head of a further stream after the first. */
+/* Reads one block of the form of Java, or the head of another stream that follows the first one. */
 static int read_java(snappy_state *s, slp_buf *ret) {
   if (is_of_java(s->in)) {
     if (s->in.n < JAVA_HEAD) return SLP_EBADDATA;

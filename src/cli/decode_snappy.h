@@ -1,5 +1,5 @@
-/* decode_snappy.h - the decoder snappy. Without libsnappy in the build, the decoder only says which package
- * is missing (`needs`). */
+/* decode_snappy.h - the decoder `-s snappy`. In a build without libsnappy the decoder does not work, and its
+ * field `needs` names the missing Debian package. */
 #ifndef SLP_CLI_DECODE_SNAPPY_H
 #define SLP_CLI_DECODE_SNAPPY_H
 

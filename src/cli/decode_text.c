@@ -8,7 +8,7 @@
 
 static int decode_base64(slp_buf *ret, slp_str in) {
   while (in.n && (in.p[in.n - 1] == '\n' || in.p[in.n - 1] == '\r'))
-    in.n--; /* leaves out line ends, which command-line tools add */
+    in.n--; /* leaves out line ends, because command-line tools add them */
   if (slp_buf_reserve(ret, in.n / 4 * 3 + 4) != 0) return SLP_ENOMEM;
   int64_t n = slp_base64_decode(ret->p + ret->n, in.p, in.n);
   if (n < 0) return (int)n;

@@ -1,4 +1,4 @@
-/* decode_text.h - the decoders base64, hex and utf8. */
+/* decode_text.h - the decoders `-s base64`, `-s hex` and `-s utf8`. */
 #ifndef SLP_CLI_DECODE_TEXT_H
 #define SLP_CLI_DECODE_TEXT_H
 

@@ -1,5 +1,5 @@
-/* decode_zstd.h - the decoder zstd. Without libzstd in the build, the decoder only says which package is
- * missing (`needs`). */
+/* decode_zstd.h - the decoder `-s zstd`. In a build without libzstd the decoder does not work, and its field
+ * `needs` names the missing Debian package. */
 #ifndef SLP_CLI_DECODE_ZSTD_H
 #define SLP_CLI_DECODE_ZSTD_H
 

@@ -1,5 +1,5 @@
-/* decoder_table.c - the table of decoders. The help and the errors list the decoders in the order of its
- * rows. */
+/* decoder_table.c - the table of decoders. The help and the errors list the decoders in the order of this
+ * table. */
 #include "cli/decoder_table.h"
 
 #include "base/buf.h"
