@@ -1,5 +1,5 @@
-/* demo.c - shows the library at work on a stream in a sandbox. The demo checks what the consumer hands out
- * against its own list of the records that it has put (ledger.h), not against the statistics of the
+/* demo.c - shows the library at work on a stream in a sandbox. To check what the consumer hands out, the demo
+ * keeps its own list of the records that it has put (ledger.h). It does not trust the statistics of the
  * library. */
 #include "cli/demo.h"
 
@@ -39,15 +39,17 @@ typedef struct demo {
   slp_ledger ledger;
   sloop_sandbox_t *box; /* owned */
   slp_ticker *producer; /* owned */
-  /* produce_us: for how long the demo puts records; produced_at_us: when it put the last one */
+  /* produce_us: for how long the demo puts records. produced_at_us: when it put the last record */
   uint64_t begun_us, produce_us, produced_at_us;
   uint64_t rate; /* records to put per second */
   uint64_t put;  /* number of puts that the sandbox has confirmed */
   /* number of records that the library flagged as late; printed next to the ledger's own count */
   uint64_t late;
-  /* number of changes of shards done so far: 0 none, 1 the split, 2 the split and the merge */
+  /* stage of the changes of shards: 0: none is done, 1: the split is done, 2: the split and the merge are
+   * done */
   uint32_t stage;
-  /* produced: all records are put; ended: the consumer is stopped; terminal: standard output is a terminal */
+  /* produced: 1 once all records are put. ended: 1 once the consumer is stopped. terminal: 1 if standard
+   * output is a terminal */
   uint8_t produced, ended, terminal;
 } demo;
 
@@ -86,7 +88,7 @@ static int put_one(demo *d) {
   return 0;
 }
 
-/* Returns 1 if `part` thirds of produce_us have passed; part is 1, 2 or 3. */
+/* Returns 1 if part/3 of produce_us has passed; part is 1, 2 or 3. */
 static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
   return now_us - d->begun_us >= d->produce_us * part / 3;
 }
@@ -96,7 +98,8 @@ static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
 static void reshard(demo *d, uint64_t now_us) {
   if (d->stage == 0 && is_due(d, now_us, 1)) {
     if (sloop_sandbox_split(d->box, STREAM, "shardId-000000000001", NULL) != 0) return;
-    /* An error only means that no record was put into this shard, so no child shard has to wait for it. */
+    /* An error only means that no record was put into this shard. Then no child shard has to wait for its
+     * records. */
     (void)slp_ledger_change(&d->ledger, "shardId-000000000001", NULL);
     d->stage = 1;
   } else if (d->stage == 1 && is_due(d, now_us, 2) && d->ledger.phase == 1) {
@@ -280,7 +283,7 @@ int slp_demo_run(slp_mem *mem, const slp_args *args) {
   d.consumer.on_tip = on_tip;
   d.consumer.on_closed = on_closed;
   uint64_t seconds = args->seconds ? args->seconds : DEFAULT_SECONDS;
-  /* the last second is left for reading to the newest record */
+  /* the last second is for reading the records that were put last */
   d.produce_us = (seconds > 2 ? seconds - 1 : seconds) * 1000000u;
   d.rate = RECORDS_MIN * UINT64_C(1000000) / d.produce_us + 1;
   if (d.rate < RATE_MIN) d.rate = RATE_MIN;

@@ -1,5 +1,5 @@
-/* demo.h - --demo: a sandbox, a producer, a split, a merge, and a consumer that reads everything over
- * HTTP. */
+/* demo.h - --demo: starts a sandbox and puts records into a stream there. Splits and merges shards meanwhile,
+ * and reads everything over HTTP. */
 #ifndef SLP_CLI_DEMO_H
 #define SLP_CLI_DEMO_H
 

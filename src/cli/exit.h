@@ -4,7 +4,7 @@
 
 enum {
   /* The command has done everything that the user asked for. It reached the end that the user set (-e, -c,
-   * --until, --timeout), or a first Ctrl-C came, or the reader of standard output left. */
+   * --until, --timeout), or a first Ctrl-C came, or the reader of standard output closed the pipe. */
   SLP_EXIT_FINE = 0,
   /* The command failed; one line on standard error says why and what to do. Also used if only a part of the
    * work could be done, or if a change was interrupted before it was complete. */

@@ -1,5 +1,5 @@
-/* fleet_look.c - one look: asks the lease table for all rows, then the stream for its shards, one after the
- * other. No look begins once the worker stops. */
+/* fleet_look.c - one look: asks the lease table for all rows, and then the stream for its shards. While the
+ * worker is stopping, no look begins. */
 #include "cli/fleet_look.h"
 
 #include "base/mem.h"
@@ -14,9 +14,9 @@
 #include <sloop_admin.h>
 #include <stdio.h>
 
-#define AGAIN_US 2000000u /* pause after a look; --watch makes the same pause */
-#define A_LEASE_US 1000u  /* the pause is longer by this much for each lease, because a look reads all rows */
-/* slp_fleet_look_tell is silent until this much time has passed, and then speaks at most every
+#define AGAIN_US 2000000u /* pause after a look, as long as that of --watch */
+#define A_LEASE_US 1000u  /* added to the pause for each lease, because a look reads all rows */
+/* slp_fleet_look_tell prints nothing for the first TELL_AFTER_US of waiting, and then at most one line every
  * TELL_EVERY_US. */
 #define TELL_AFTER_US 10000000u
 #define TELL_EVERY_US 60000000u
@@ -46,8 +46,8 @@ static void end_look(slp_fleet_look *k) {
   if (k->found >= SLP_WHOLE_SHARED && !k->shared_us) k->shared_us = now_us;
 }
 
-/* Called when a question has failed. If the error may pass, the worker goes on and a new look starts later.
- * Any other error ends the command. */
+/* Called when the rows or the list of shards could not be read. If the error may pass, the worker goes on and
+ * a new look starts later. Any other error ends the command. */
 static void not_answered(slp_fleet_look *k, int status, const sloop_error_t *error) {
   move(k, SLP_LOOK_IDLE);
   k->again_us = slp_program_mono_us() + (AGAIN_US << (k->tries < 4 ? k->tries : 4));
@@ -86,11 +86,11 @@ static void on_rows(sloop_admin_t *a, int status, const sloop_leases_t *rows, co
   } else if (slp_whole_rows(&k->whole, rows, sloop_worker(s))) {
     no_memory(k);
   } else if (k->whole.state < SLP_WHOLE_SHARED || (k->whole.state == SLP_WHOLE_SHARED && k->shared_us)) {
-    /* the rows alone show that the end is not reached, so the stream is not asked for its shards */
+    /* the rows alone show that the workers are not done, so the stream is not asked for its shards */
     end_look(k);
   } else {
     move(k, SLP_LOOK_LISTING);
-    /* sloop_list fails while another question is under way; then a new look starts later */
+    /* sloop_list fails while another listing is under way; then a new look starts later */
     if (sloop_list(s, on_shards, k)) move(k, SLP_LOOK_IDLE);
   }
 }
@@ -101,8 +101,8 @@ typedef struct own_shards {
   size_t n, at_tip_n;
 } own_shards;
 
-/* Returns 1 if this worker reads the shard. How far other workers have read is known from the rows of the
- * lease table. */
+/* Returns 1 if this worker reads the shard. For shards of other workers, the rows of the lease table show how
+ * far they are read. */
 static int is_mine(const sloop_shard_stats_t *shard) { return shard->state < SLOOP_SHARD_IS_PARKED; }
 
 static void note_mine(const sloop_shard_stats_t *shard, void *arg) {
@@ -137,7 +137,7 @@ void slp_fleet_look_tick(slp_fleet_look *k, int by_time) {
     return;
   }
   k->begun_us = now_us;
-  /* if the question below fails because another question is under way, the next look starts then */
+  /* if sloop_admin_leases fails because another call is under way, the next look starts at again_us */
   k->again_us = now_us + AGAIN_US;
   if (sloop_admin_leases(k->c->admin, on_rows, k) == 0) move(k, SLP_LOOK_ROWS);
 }

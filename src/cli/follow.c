@@ -16,7 +16,8 @@
 #include <sloop.h>
 #include <stdio.h>
 
-/* the first TRIES searches for the next shard are TRY_AGAIN_US apart, later searches TRY_LATER_US */
+/* the first TRIES searches for the child shard of the key are TRY_AGAIN_US apart, later searches
+ * TRY_LATER_US */
 #define TRIES 30u
 #define TRY_AGAIN_US 2000000u
 #define TRY_LATER_US 30000000u
@@ -61,7 +62,7 @@ static int note_range(slp_follow *f, uint32_t number, const sloop_shard_t *s) {
   slp_hash_range *range = &f->ranges[number];
   int bad = slp_parse_u128(slp_str_of(s->hash_start), range->first) ||
             slp_parse_u128(slp_str_of(s->hash_end), range->last);
-  if (bad) { /* if the range can't be read, treats every key as inside it */
+  if (bad) { /* if the range can't be parsed, every key counts as inside it */
     memset(range->first, 0, sizeof range->first);
     memset(range->last, 0xff, sizeof range->last);
   }
@@ -100,8 +101,8 @@ static void choose(slp_follow *f, const sloop_shard_t *const *shards, size_t n) 
 }
 
 /* Returns 1 if the listing contains the shard that the key goes to now. The stream always has such a shard.
- * But a listing that lags may show a shard as open that was already read to its end, so shards in `ended` are
- * left out. */
+ * But an old listing may show a shard as open that was already read to its end, so shards in `ended` are left
+ * out. */
 static int goes_on(slp_follow *f, const sloop_shard_t *const *shards, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!shards[i]->closed && slp_key_in_range(f->hash, shards[i]->hash_start, shards[i]->hash_end) &&
@@ -219,8 +220,9 @@ void slp_follow_tick(slp_follow *f) {
   if (f->again_at_us && slp_program_mono_us() >= f->again_at_us) look(f);
 }
 
-/* Returns 1 if the record is in the shard that its key goes to, or if the shard can't be checked. An
- * aggregate is not checked, because its outer key says nothing about the records inside. */
+/* Returns 1 if the record is in the shard that its key goes to, or if this can't be checked. It can't be
+ * checked for an aggregate, because the outer key says nothing about the records inside. Returns 0 for a
+ * record without a key. */
 static int is_at_home(slp_follow *f, const sloop_record_t *r) {
   uint8_t hash[16];
   uint32_t number = slp_names_find(&f->seen, r->shard);

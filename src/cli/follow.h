@@ -45,12 +45,12 @@ struct slp_follow {
   uint8_t every;    /* 1: all shards are read, by one consumer; 0: only the shards of the key */
   uint8_t compares; /* 1: only records with the key are printed */
   uint8_t older;    /* 1: the user wants records from before the start of this program */
-  uint8_t doubted;  /* 1: the user was warned that a record came from a shard where its key does not belong */
-  /* How many more searches for the shard that the key goes to now are made before searches become rare. 0: no
-   * search is needed, or searches are rare already. */
+  uint8_t doubted;  /* 1: the user was warned of a record in a shard to which its key does not belong */
+  /* after a shard of the key has ended: how many more frequent searches for the next shard are made. 0: no
+   * search is needed, or the searches have become rare */
   uint32_t tries;
   uint64_t again_at_us; /* when to ask for the next listing; 0: never */
-  /* Called from the loop with the ids of n shards that were not found before. With n 0: all shards are to be
+  /* Called from the loop with the ids of n shards that were not found before. n is 0 if all shards are to be
    * read, including future ones. */
   void (*on_found)(slp_follow *f, const char *const *ids, size_t n);
   void *user;
@@ -59,13 +59,12 @@ struct slp_follow {
 /* Opens the finder and asks for the list of shards. The caller must set finder.on_closed and finder.on_ending
  * first. Returns 0, or a negative code; then the reason has been reported. */
 int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const char *key);
-/* Must be called when a shard was read to its end. Starts the search for the shard that the key goes to
- * now. */
+/* Must be called when a shard was read to its end. Starts a search for the shard that the key goes to now. */
 void slp_follow_ended(slp_follow *f, const char *shard);
-/* Returns 1 while slp_follow_ended's search goes on. Returns 0 once the shard is found, or was not found for
- * a minute. */
+/* Returns 1 while the search that slp_follow_ended started goes on. Returns 0 once the shard is found, or if
+ * it was not found within a minute. */
 int slp_follow_is_looking(const slp_follow *f);
-/* Called on each tick. Asks for the next listing when it is due. */
+/* Must be called on each tick. Asks for the next listing when it is due. */
 void slp_follow_tick(slp_follow *f);
 /* Returns 1 if the record is to be printed, 0 otherwise. If a record is in a shard that its key does not go
  * to, warns once: other records with the key may be in shards that are not read. */

@@ -1,5 +1,5 @@
-/* given_numbers.c - remembers sequence numbers as hashes of 64 bits. With a chance of 1 in 2^64 for each
- * remembered number, a number that was never given counts as given. */
+/* given_numbers.c - remembers sequence numbers as hashes of 64 bits. For each remembered number there is a
+ * chance of 1 in 2^64 that a number that was never given counts as given. */
 #include "cli/given_numbers.h"
 
 #include "base/hash.h"
@@ -33,7 +33,7 @@ static int has_room(slp_given_numbers *g, slp_mem *mem) {
 
 void slp_given_add(slp_given_numbers *g, slp_mem *mem, slp_str number) {
   uint64_t hash = hash_of(number);
-  /* the record before, from the same aggregate, has the same number */
+  /* the previous record of the same aggregate had the same number */
   if (g->n && g->all[g->n - 1] == hash) return;
   if (has_room(g, mem))
     g->all[g->n++] = hash;

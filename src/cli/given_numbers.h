@@ -1,6 +1,6 @@
 /* given_numbers.h - the sequence numbers of records that a child process was given and has not checkpointed
- * yet. The child may checkpoint only at one of these numbers. Other numbers may not exist in the stream, and
- * then the service would refuse to read from there, for ever. */
+ * yet. The child may checkpoint only at one of these numbers. Other numbers may not exist in the stream; the
+ * service would refuse to read from such a number, now and after each restart. */
 #ifndef SLP_CLI_GIVEN_NUMBERS_H
 #define SLP_CLI_GIVEN_NUMBERS_H
 
@@ -11,7 +11,7 @@
 typedef struct slp_given_numbers {
   uint64_t *all; /* owned; the hash of each number, newest last */
   uint32_t n, cap;
-  /* 1: a number could not be kept, for lack of room or memory, so any number may have been given */
+  /* 1: a number could not be kept, for lack of room or memory, so every number counts as given */
   uint8_t forgot;
 } slp_given_numbers;
 

@@ -94,13 +94,13 @@ static const char *name_of(slp_schema_format format) {
   return "glue";
 }
 
-/* Returns 1 if the output and the unpacked bytes together exceed the maximum of the output. */
+/* Returns 1 if the output and the unpacked bytes together are more than the maximum of the output. */
 static int is_too_much(const slp_glue_message *g, const slp_buf *ret) {
   return ret->n + g->text.n > ret->max;
 }
 
-/* Starts to read a Protobuf message. The index of its message type in the schema comes before the value.
- * The registry has the schema only as text, which only protoc can read, so the descriptor set comes from a
+/* Starts to read a Protobuf message. In the message, the index of its message type comes before the value.
+ * The registry has the schema only as text, which only protoc can parse, so the descriptor set comes from a
  * file. */
 static int begin_protobuf(slp_glue_message *g, const slp_pb_schema *schema, char why[SLP_DECODER_WHY]) {
   uint64_t number = 0;

@@ -22,11 +22,11 @@
 
 typedef struct slp_glue_message slp_glue_message;
 
-/* Returns 1 if the text begins with the header. Its first two bytes prove little, so the id must also be a
- * UUID as RFC 9562 defines it. */
+/* Returns 1 if the text begins with the header. The first two bytes prove little, so the 16 bytes of the id
+ * must also be a UUID as RFC 9562 defines it. */
 int slp_glue_begins(slp_str in);
 /* Returns a reader of the message `in`, or NULL if there is no memory. `in` and `schemas` must live until
- * close. `schemas` may be NULL. `wants`: the only format that is allowed, or SLP_SCHEMA_ANY. */
+ * slp_glue_close. `schemas` may be NULL. `wants`: the only format that is allowed, or SLP_SCHEMA_ANY. */
 slp_glue_message *slp_glue_open(slp_mem *mem, slp_str in, slp_schemas *schemas, slp_schema_format wants);
 /* works as slp_decoder.step (decoder_table.h) */
 int slp_glue_step(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]);

@@ -7,14 +7,14 @@
 
 #define NAMES_COLUMNS 26 /* width of the column with the options' names in -h */
 
-#define TOPIC_COLUMNS 40 /* width of a topic in the list of topics; two of them stand on a line */
+#define TOPIC_COLUMNS 40 /* width of a topic in the list of topics; each line has two topics */
 
 static const char head[] =
     "Usage: stream-tail [options] STREAM...\n"
     "Prints the records of Kinesis and DynamoDB streams, all shards in order.\n"
     "STREAM is a name, an ARN, dynamodb:TABLE, or a pattern like 'pay*'.\n"
     "Standard output carries data only.\n";
-/* what most users need, by task; test/unit/cli/topics.c holds its options against the table */
+/* what most users need, by task; test/unit/cli/topics.c checks that these options exist */
 static const char tasks[] =
     "\n"
     "Follow     stream-tail orders                 what arrives from now on\n"

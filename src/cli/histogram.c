@@ -1,5 +1,5 @@
-/* histogram.c - a histogram with one bucket for each value below 16, and 16 buckets of equal width for each
- * power of two above. */
+/* histogram.c - a histogram. Each value below 16 has its own bucket; above, each power of two has 16 buckets
+ * of equal width. */
 #include "cli/histogram.h"
 
 #include "base/base.h"

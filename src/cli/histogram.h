@@ -13,8 +13,8 @@ typedef struct slp_spread {
 } slp_spread;
 
 void slp_spread_add(slp_spread *s, uint64_t value);
-/* Returns the percentile p, which is from 0 to 1: a share p of all values is at most the number that is
- * returned. The number is up to 6 % too high. Returns 0 if there are no values. */
+/* Returns a number such that a share p of all values (p from 0 to 1, 0.5 for the median) is at most that
+ * number. It may be up to 6 % too high. Returns 0 if there are no values. */
 uint64_t slp_spread_at(const slp_spread *s, double p);
 
 #endif

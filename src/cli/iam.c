@@ -19,7 +19,7 @@
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};
 /* The rights for pushed records. The right to register a consumer is on the stream. The rights in `consumer`
- * below are on the consumer's own ARN, which is the stream's ARN with a suffix. */
+ * below are on the consumer's own ARN, which is the stream's ARN with "/consumer/..." appended. */
 static const char *const pushed[] = {
     "kinesis:DescribeStreamSummary", "kinesis:ListShards", "kinesis:RegisterStreamConsumer",
     "kinesis:GetShardIterator",      "kinesis:GetRecords", NULL};
@@ -29,19 +29,19 @@ static const char *const consumer[] = {"kinesis:DescribeStreamConsumer", "kinesi
 /* The rights for --consumers and --deregister. */
 static const char *const listed[] = {"kinesis:DescribeStreamSummary", "kinesis:ListStreamConsumers", NULL};
 static const char *const deregistered[] = {"kinesis:DeregisterStreamConsumer", NULL};
-/* The rights for -P without and with --aggregate, which needs to know the shards. */
+/* The rights for -P without --aggregate and with it. --aggregate needs to know the shards. */
 static const char *const produced[] = {"kinesis:PutRecords", NULL};
 static const char *const aggregated[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                          "kinesis:PutRecords", NULL};
-/* The rights to find the streams that match a pattern. They apply to no resource. */
+/* The rights to find the streams that match a pattern. No resource can be given for them. */
 static const char *const kinesis_names[] = {"kinesis:ListStreams", NULL};
 static const char *const table_names[] = {"dynamodb:ListStreams", NULL};
 static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
 
-/* The rights on the lease table, which is created if it does not exist. The native layout also needs Query;
- * tables of other layouts have no key to query by, so they are scanned. */
+/* The rights on the lease table, which is created if it does not exist. Rows of the native layout are read by
+ * Query. Tables of other layouts have no key for that, so they are scanned. */
 #define LEASES                                                                                   \
   "dynamodb:DescribeTable", "dynamodb:CreateTable", "dynamodb:GetItem", "dynamodb:BatchGetItem", \
       "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
@@ -75,7 +75,7 @@ int slp_iam_resource(slp_buf *b, const slp_args *a, const slp_iam_statement *st)
   if (!arn)
     slp_buf_addf(b, "arn:aws:%s:%s:*:%s/", of_table ? "dynamodb" : "kinesis", region,
                  of_table ? "table" : "stream");
-  /* a pattern of names becomes one of IAM */
+  /* a pattern of stream names becomes a pattern of IAM */
   slp_stream_pattern_for_iam(slp_str_of(of_table && !arn ? stream + strlen("dynamodb:") : stream), b);
   return slp_buf_add_z(b, st->suffix);
 }
@@ -121,7 +121,7 @@ static void walk_leases(walk *w) {
   tell_table(w, loads, o->kcl_metrics, o->kcl_metrics ? "" : "-WorkerMetricStats");
 }
 
-/* Passes to w->fn the right to put metrics to CloudWatch. The right applies to no resource. */
+/* Passes to w->fn the right to put metrics to CloudWatch. No resource can be given for it. */
 static void walk_metrics(walk *w) {
   slp_iam_statement st = {.actions = metrics, .suffix = "", .subject = "CloudWatch"};
   st.ns = slp_args_cloudwatch(w->a);
@@ -176,8 +176,8 @@ static int may_ask_registry(const slp_decode_chain *c) {
   return 0;
 }
 
-/* Passes to w->fn the right to get a schema version from the Glue registry. That call names only the
- * version's id, so the right applies to no resource. */
+/* Passes to w->fn the right to get a schema version from the Glue registry. The call gives only the id of the
+ * version, so no resource can be given for the right. */
 static void walk_registry(walk *w) {
   const slp_args *a = w->a;
   int asks = may_ask_registry(&a->decode) || may_ask_registry(&a->decode_key);
@@ -238,7 +238,7 @@ static void add_statement(void *ctx, const slp_iam_statement *st) {
   slp_buf_add_z(b, "\n    }");
 }
 
-/* Says that the policy is wider than the patterns, where that is so. */
+/* Warns of patterns that IAM can't express: the policy then matches more streams than the pattern. */
 static void tell_wider(slp_mem *mem, const slp_args *a) {
   for (size_t i = 0; i < a->patterns_n && !a->quiet; i++) {
     slp_buf wide;

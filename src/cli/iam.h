@@ -12,7 +12,8 @@ typedef struct slp_iam_statement { /* the texts are borrowed, and valid until sl
    * resource */
   const char *of;
   const char *suffix; /* text to append to the ARN of `of` */
-  /* what the statement is about; the same text in all statements about one stream or table */
+  /* name of the stream, table or service that the statement is about, to show to people. All statements about
+   * one stream or table have the same text */
   const char *subject;
   /* name or ARN of a registered consumer; NULL: the statement is not about a consumer */
   const char *consumer;

@@ -1,4 +1,4 @@
-/* idle_settings.c - a table that says for each setting of -X what it needs to have an effect. */
+/* idle_settings.c - a table of what each setting of -X needs to have an effect. */
 #include "cli/idle_settings.h"
 
 #include "base/buf.h"
@@ -51,8 +51,8 @@ static const char *pushing(const slp_args *a) {
   return why ? why : a->opts.retrieval == SLOOP_RETRIEVAL_POLL ? "records are polled; see --push" : NULL;
 }
 
-/* --migrate reads no records. But it needs `aggregates` to know whether a position can be inside an
- * aggregate. */
+/* For `aggregates`: --migrate reads no records, but needs the setting to know whether a position can be
+ * inside an aggregate. */
 static const char *aggregates(const slp_args *a) {
   const char *why = is_mode(a, SLP_MODE_MIGRATE) ? NULL : reading(a);
   return why ? why : is_of_table(a) ? "changes of a table are not aggregated" : NULL;
@@ -79,7 +79,8 @@ static const char *worker(const slp_args *a) {
                                                           : "it is for a worker, and none is started";
 }
 
-/* --explain, --release and the like also watch for some time whether an owner lives */
+/* For `lease_ms`, which is not only for workers: --migrate, --explain, --release and the like use it to watch
+ * whether an owner lives. */
 static const char *watching(const slp_args *a) {
   const char *why = app(a);
   return why || is_mode(a, SLP_MODE_TAIL | SLP_MODE_MULTILANG | SLP_MODE_MIGRATE | LEASES) ? why : worker(a);
@@ -139,7 +140,7 @@ static const char *synthetic_bytes(const slp_args *a) {
   return is_mode(a, SLP_MODE_BENCH) && !a->stream ? NULL : is_mode(a, SLP_MODE_SERVE) ? NULL : sandbox(a);
 }
 
-/* Has one row for each setting of cli/knobs.c. */
+/* One row for each setting of cli/knobs.c. */
 static const struct {
   const char *name;
   const char *(*needs)(const slp_args *a);

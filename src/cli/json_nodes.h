@@ -1,6 +1,6 @@
-/* json_nodes.h - a small JSON document as an array of nodes. It serves readers that need the members of an
- * object in another order than the document has. The caller bounds the number of nodes, and the JSON reader
- * bounds the depth. */
+/* json_nodes.h - a small JSON document as an array of nodes, for readers that need the members of an object
+ * in another order than the document has. The caller bounds the number of nodes, and the JSON reader bounds
+ * the depth. */
 #ifndef SLP_CLI_JSON_NODES_H
 #define SLP_CLI_JSON_NODES_H
 

@@ -24,8 +24,8 @@ static uint64_t bits_of(double x) {
 
 static int is_minus_zero(double x) { return bits_of(x) == UINT64_C(1) << 63; }
 
-/* Writes a whole number of at most `max` and returns 1; returns 0 for any other number. Most numbers are
- * whole, and this is faster than the general way. */
+/* If x is a whole number from -max to max, except -0, writes it and returns 1. Otherwise returns 0. Most
+ * numbers are whole, and this function is faster than the general way. */
 static int put_whole(slp_buf *b, double x, double max) {
   if (!(x >= -max && x <= max) || is_minus_zero(x)) return 0;
   int64_t whole = (int64_t)x;

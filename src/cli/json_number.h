@@ -10,9 +10,8 @@ void slp_json_put_double(slp_buf *b, double x);
 void slp_json_put_float(slp_buf *b, float x);
 
 #define SLP_DECIMAL_BYTES_MAX 128u /* the most bytes that a decimal may have */
-/* Writes a decimal with all its digits. `bytes` is a whole number in two's complement, highest byte first;
- * the value is that number divided by 10^scale. There are at most SLP_DECIMAL_BYTES_MAX bytes; no bytes mean
- * 0. */
+/* Writes a decimal with all its digits. `bytes` is a whole number in two's complement, highest byte first, of
+ * at most SLP_DECIMAL_BYTES_MAX bytes; no bytes mean 0. The value is that number divided by 10^scale. */
 void slp_json_put_decimal(slp_buf *b, slp_str bytes, unsigned scale);
 
 #endif

@@ -88,7 +88,8 @@ static const slp_setting own[] = {
      "of the computed payloads", 0},
 };
 
-/* One setting of -X. Its value is in a struct inside slp_args, at this offset. */
+/* One setting of -X. `at`: offset in slp_args of the struct that has the value; s->at is the offset in that
+ * struct. */
 typedef struct knob {
   const slp_setting *s;
   size_t at;
@@ -149,7 +150,7 @@ int slp_knob_hides(slp_str name, const char *value) {
   for (size_t i = 0; i < SLP_COUNT(secrets); i++)
     if (slp_str_is(name, secrets[i])) return 1;
   int is_url = slp_str_is(name, "endpoint") || slp_str_is(name, "store_endpoint");
-  /* in a URL a user name counts as a secret even without a password */
+  /* in a URL, a user name counts as a secret even without a password */
   return slp_has_password(value) || (is_url && strchr(value, '@'));
 }
 

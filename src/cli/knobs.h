@@ -1,4 +1,4 @@
-/* knobs.h - -X NAME=VALUE: a table of the settings that have no option letter or name of their own. */
+/* knobs.h - -X NAME=VALUE: a table of the settings that are not options by themselves. */
 #ifndef SLP_CLI_KNOBS_H
 #define SLP_CLI_KNOBS_H
 
