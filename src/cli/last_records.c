@@ -1,4 +1,5 @@
-/* last_records.c - reads windows of time until one has the last N records. */
+/* last_records.c - reads the records of a window of time, from some time until now. Goes on with longer or
+ * shorter windows until one has the last N records. */
 #include "cli/last_records.h"
 
 #include "base/mem.h"
@@ -18,9 +19,10 @@
 /* A window is too dense to be read if it has more than DENSE_TIMES * N records, and more than DENSE_LEAST. */
 #define DENSE_TIMES 8u
 #define DENSE_LEAST 10000u
-/* Two windows begin at least this far apart, because a shard answers five calls a second to all readers. */
+/* Two windows begin at least this far apart, because a shard answers only five calls a second of all its
+ * readers together. */
 #define PACE_US 200000u
-#define TELL_US 5000000u /* a search that takes longer than this is told */
+#define TELL_US 5000000u /* the user is told once that the search takes longer than this */
 
 static const slp_set allowed[] = {
     [SLP_LAST_IDLE] = SLP_BIT(SLP_LAST_READS) | SLP_BIT(SLP_LAST_ENDED),
@@ -59,7 +61,8 @@ static void fail(slp_last_records *l, slp_last_reading *rd, const char *why) {
   slp_last_records_end(l);
 }
 
-/* Chooses the next window, unless the present one has what is searched for. Returns 1 if there is one. */
+/* Chooses the next window and returns 1. Returns 0 if no other window is needed, because the present one has
+ * N records or has all that there are. */
 static int choose_window(slp_last_records *l, int dense) {
   if (dense)
     slp_search_back_nearer(&l->search);
@@ -68,8 +71,8 @@ static int choose_window(slp_last_records *l, int dense) {
   return 1;
 }
 
-/* The window is read, or is too dense to be read. Its consumers stay open, and keep the loop running, until
- * the next window may begin. */
+/* Called when the window is read, or is too dense to be read. If another window follows, its consumers stay
+ * open until that window may begin, so that the loop goes on running. */
 static void finish_window(slp_last_records *l, int dense) {
   l->answered = 1;
   l->more = (uint8_t)choose_window(l, dense);
@@ -80,8 +83,9 @@ static void finish_window(slp_last_records *l, int dense) {
 
 /* ---- reading a window ------------------------------------------------------------------------ */
 
-typedef struct shards_left { /* what look_at_shard finds out about the shards of a stream */
-  int reads;                 /* 1: a shard is neither paused nor at its tip, or has records left */
+typedef struct shards_left { /* result of look_at_shard for all shards of a stream */
+  /* 1: some shard is not paused, and is not at its tip or has records that are not acknowledged */
+  int reads;
 } shards_left;
 
 static void look_at_shard(const sloop_shard_stats_t *shard, void *arg) {
@@ -89,13 +93,15 @@ static void look_at_shard(const sloop_shard_stats_t *shard, void *arg) {
   if (!shard->paused && (shard->behind_ms != 0 || shard->unacked)) left->reads = 1;
 }
 
-/* Returns 1 if each shard of the stream is read to the end of the window or to its tip. */
+/* Returns 1 if each shard of the stream is read to the end of the window or to its tip (its newest
+ * record). */
 static int is_read(const slp_last_records *l, slp_last_reading *rd) {
   shards_left left = {0};
   sloop_stats_t now;
   slp_cli_consumer_stats(&rd->consumer, &now);
   if (!now.pages || now.batches_now) return 0;
-  /* From the oldest record on, shards are read before all of them are listed. */
+  /* A consumer that starts at the oldest record may have read its first shards to their tips before it knows
+   * all shards. */
   if (!l->search.at_ms && now.tip_age_ms_now == UINT64_MAX) return 0;
   sloop_shard_stats_each(rd->consumer.s, look_at_shard, &left);
   return !left.reads;
@@ -120,7 +126,8 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
     const sloop_record_t *r = sloop_batch_at(b, i);
     int passed = slp_until_passed(&rd->until, r->shard, r->arrived_at_ms);
     bad = passed < 0 ? passed : slp_newest_times_add(&l->newest, r->arrived_at_ms);
-    /* a shard that is always written to has no tip, so it is read until now and no further */
+    /* pauses a shard at the end of the window, because a shard that is always written to never reaches its
+     * tip */
     if (passed > 0) sloop_pause(rd->consumer.s, r->shard);
   }
   sloop_batch_done(b, n);
@@ -149,7 +156,7 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
 
 static void on_closed(slp_cli_consumer *c);
 
-/* A consumer was stopped or has failed; closing ones do not come here. */
+/* Called when a consumer was stopped or has failed, but not when close_all closes it. */
 static void on_ending(slp_cli_consumer *c) {
   slp_last_records *l = c->user;
   slp_last_records_end(l);
@@ -160,7 +167,7 @@ static int open_one(slp_last_records *l, size_t i) {
   slp_last_reading *rd = &l->each[i];
   sloop_opts_t o = l->app->args->opts;
   o.stream = l->streams[i];
-  o.order = SLOOP_ORDER_SHARD; /* times are compared here, so no shard need wait for another */
+  o.order = SLOOP_ORDER_SHARD; /* no shard waits for another, because only arrival times are compared here */
   o.retrieval = SLOOP_RETRIEVAL_POLL;
   o.start =
       (sloop_position_t){.kind = l->search.at_ms ? SLOOP_AT_TIME : SLOOP_OLDEST, .at_ms = l->search.at_ms};
@@ -230,7 +237,7 @@ int slp_last_records_open(slp_last_records *l, slp_app *app) {
   return open_window(l);
 }
 
-/* Tells the user once that the search takes long, and from when on it reads. */
+/* Tells the user once that the search takes long, and at which time the present window begins. */
 static void tell_slow(slp_last_records *l) {
   char from[SLP_SHOWN_TIME] = "the oldest record";
   const char *error = "";
@@ -270,7 +277,7 @@ slp_cli_consumer *slp_last_records_unanswered(slp_last_records *l) {
 
 void slp_last_records_start(const slp_last_records *l, sloop_position_t *ret) {
   *ret = (sloop_position_t){.kind = SLOOP_AT_TIME, .at_ms = l->start_ms};
-  if (l->start_ms < 0) ret->kind = SLOOP_OLDEST; /* a server that stamps no records */
+  if (l->start_ms < 0) ret->kind = SLOOP_OLDEST; /* the server gives its records no arrival times */
 }
 
 int slp_last_records_has(slp_last_records *l, const sloop_record_t *r) {

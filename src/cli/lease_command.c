@@ -1,5 +1,6 @@
-/* lease_command.c - runs the commands that print or change leases. Every command first reads the lease table:
- * to print it, or to find out which lease or worker the user's name stands for. */
+/* lease_command.c - runs the commands that print or change leases. Every command except --drain and --undrain
+ * first reads the lease table: to print it, or to find out which lease or worker the user's name stands
+ * for. */
 #include "cli/lease_command.h"
 
 #include "base/buf.h"
@@ -25,8 +26,8 @@
 #include <stdio.h>
 
 #define OWNER_SHOWN 160
-/* If a change takes longer than this, the library is watching whether an owner lives, and the user is told
- * so. */
+/* If a change takes longer than this, the library is watching whether an owner lives, and the user gets a
+ * line about that. */
 #define WAITS_US 2000000u
 
 typedef struct command {
@@ -35,17 +36,18 @@ typedef struct command {
   size_t at;                 /* index of the current stream */
   uint64_t begun_us;         /* when the command started with the current stream */
   size_t told_n,
-      /* told_n: streams whose leases were printed; over_n: those of them with a shard beyond --lag-over */
+      /* told_n: number of streams whose leases were printed. over_n: number of those streams that have a
+       * shard beyond --lag-over */
       over_n;
   slp_lease_pick pick;
-  /* owned; copy of pick.name, which itself lives only as long as the answer of the lease table */
+  /* owned; copy of pick.name, which is valid only during the callback with the rows of the lease table */
   slp_buf name;
-  /* the owner of a lease that the command wants to change; "": there is none, or tell_waiting has already
-   * named it to the user */
+  /* the owner of a lease that the command wants to change; "": there is no owner, or tell_waiting has already
+   * printed its name */
   char owner[OWNER_SHOWN];
   uint64_t asked_us; /* when the change was sent to the library */
   slp_buf text;      /* the output of --explain, kept until the list of registered consumers has come */
-  char cut_off[100]; /* why a change was ended early; "": no change was ended early */
+  char cut_off[100]; /* why a change was ended early; "": it was not ended early */
 } command;
 
 static void begin(command *k);
@@ -72,8 +74,8 @@ static void leave_if_done(command *k) {
 
 #define DRAINS (SLP_MODE_DRAIN | SLP_MODE_UNDRAIN)
 #define PAUSES (SLP_MODE_PAUSE | SLP_MODE_RESUME)
-/* Returns how long --drain and --pause wait for workers: four fifths of the command's time limit, so that the
- * library says which workers still read before the command ends. 0: the library's own limit. */
+/* --drain and --pause wait for workers for at most four fifths of the command's time limit. So the library
+ * reports which workers still read before the command itself ends. 0: the library's own limit. */
 static uint32_t stop_ms(const slp_args *a) { return (uint32_t)slp_min_u64(limit_ms(a) / 5 * 4, UINT32_MAX); }
 
 static int exit_code_of(int status) {
@@ -170,7 +172,7 @@ static void on_explanation(sloop_admin_t *admin, int status, const sloop_explana
     write_and_end(k, &k->text);
 }
 
-/* Prints how many leases a change has changed, if it was ended before all were done. */
+/* Fails with a line about a change that was ended early: how many leases were changed before. */
 static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
   char line[600], done[200];
   slp_lease_done_so_far(r, k->app.args->mode == SLP_MODE_RESET ? "set" : "released", done);
@@ -179,10 +181,10 @@ static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
   slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }
 
-/* Ends a change early. The callback of the change then reports what was done. */
+/* Ends a change early. The callback of the change then reports how much of it was done. */
 static void cut_off(command *k, const char *why) {
   if (k->consumer.stopping || k->consumer.failed)
-    /* the work is done: the command only closes its consumer, or waits for the reader of its output */
+    /* the work is done, and the command only closes its consumer or waits for the reader of its output */
     return;
   snprintf(k->cut_off, sizeof k->cut_off, "%s", why);
   slp_cli_consumer_stop(&k->consumer, 0);
@@ -229,7 +231,7 @@ static void say_pause(slp_buf *b, const sloop_change_t *c, int on) {
     slp_lease_say(b, on ? "%s: paused: nobody reads it until --resume" : "%s: resumed", c->shard);
 }
 
-/* Some leases may have been changed while others could not be changed. Reports both. */
+/* Reports the outcome of a change. Some leases may have been changed although others could not be changed. */
 static void on_result(sloop_admin_t *admin, int status, const sloop_admin_result_t *r,
                       const sloop_error_t *error, void *arg) {
   command *k = arg;
@@ -249,7 +251,7 @@ static void on_result(sloop_admin_t *admin, int status, const sloop_admin_result
     slp_cli_consumer_stop(&k->consumer, 0);
 }
 
-/* Asks the library for the change or the explanation. name: a shard or worker; NULL: all leases. Returns 0,
+/* Calls the library for the change or the explanation. name: a shard or worker; NULL: all leases. Returns 0,
  * or a negative code. */
 static int ask(command *k, const char *name) {
   const slp_args *a = k->app.args;
@@ -267,8 +269,8 @@ static int ask(command *k, const char *name) {
 }
 
 /* Stores in k->owner the first owner among the leases that the command wants to change. Unless --force is
- * given, the library first watches for a while whether that owner lives; tell_waiting names it to the
- * user. */
+ * given, the library first watches for a while whether that owner lives. While it does, tell_waiting tells
+ * the user the owner's name. */
 static void note_owner(command *k, const sloop_leases_t *leases, const char *name) {
   const slp_args *a = k->app.args;
   int all = a->mode == SLP_MODE_RESET && !name;
@@ -305,14 +307,14 @@ static void find_and_ask(command *k, const sloop_leases_t *leases) {
       slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, "no memory");
       return;
     }
-    name = slp_buf_z(&k->name); /* copied, because the leases live only as long as this callback */
+    name = slp_buf_z(&k->name); /* copied, because the leases live only as long as this callback runs */
   }
   note_owner(k, leases, name);
   k->asked_us = slp_program_mono_us();
   failed(k, ask(k, name), NULL);
 }
 
-/* Returns 1 if the table has nothing of this application, and reports that. */
+/* If the table has no row of this application, reports that and returns 1. Otherwise returns 0. */
 static int is_unknown(command *k, const sloop_leases_t *l) {
   const slp_args *a = k->app.args;
   char line[SLP_LEASE_NOBODY];

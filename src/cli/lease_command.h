@@ -1,4 +1,5 @@
-/* lease_command.h - runs --leases, --explain, --release and --reset. */
+/* lease_command.h - runs --leases, --explain, --release, --reset, --drain, --undrain, --pause and
+ * --resume. */
 #ifndef SLP_CLI_LEASE_COMMAND_H
 #define SLP_CLI_LEASE_COMMAND_H
 

@@ -1,5 +1,5 @@
-/* lease_explain.c - puts an explanation of a shard's lease into words. Many of its times were recorded by
- * other machines. The age that is shown is the difference to this machine's clock. */
+/* lease_explain.c - puts an explanation of a shard's lease into words. Other machines have recorded many of
+ * its times. An age that is shown is such a time compared with this machine's clock. */
 #include "cli/lease_explain.h"
 
 #include "base/buf.h"
@@ -48,8 +48,8 @@ static text position(const sloop_lease_t *l) {
   return t;
 }
 
-/* Returns the worker's id, which is the instance without its last dot and the part after it. That part tells
- * apart several lives of one worker and means nothing to people. */
+/* Returns the worker's id: the instance without its last dot and the part after that dot. That part differs
+ * between several lives of one worker and means nothing to people. */
 static text id_of(const char *instance) {
   text t;
   const char *dot = strrchr(instance, '.');
@@ -115,8 +115,8 @@ static void say_children(page *p) {
 
 /* ---- the first lines: why the shard is read or not ------------------------------------------------- */
 
-/* A worker that gave up a lease because its shard made no progress does not take the lease again for
- * TRIED_AGAIN_MS. For AVOIDED_MS the leader gives the lease to another worker. */
+/* A worker that gave up a lease, because its shard made no progress, does not take the lease again for
+ * TRIED_AGAIN_MS. For AVOIDED_MS the leader gives the lease to other workers. */
 #define TRIED_AGAIN_MS 30000
 #define AVOIDED_MS 600000
 
@@ -213,7 +213,8 @@ static slp_lease_lag lag_now(const page *p, const sloop_lease_t *l) {
   return slp_lease_lag_by(l, p->e->owner, p->e->read_at_ms);
 }
 
-/* The shard makes no progress if records wait in it and no position was written for longer than this. */
+/* The explanation says that the shard makes no progress if records wait in it and no position was written for
+ * longer than this. */
 #define STANDS_MS 30000
 
 static void say_read(page *p, const sloop_lease_t *l) {
@@ -303,8 +304,8 @@ static void say_claim(page *p, const sloop_lease_t *l) {
     slp_lease_say(p->b, "assigned to: %s, which will request it", id_of(p->e->assigned_to).p);
 }
 
-/* Writes an upper bound of how far behind the shard is. The lag in words is cut to a whole number of its
- * unit, so the next number of that unit is the bound. */
+/* Writes an upper bound of how far behind the shard is: the lag, rounded up to a whole number of the unit in
+ * which it is shown. */
 static void say_behind(page *p, const sloop_lease_t *l) {
   slp_lease_lag lag = lag_now(p, l);
   char most[24];
@@ -313,8 +314,8 @@ static void say_behind(page *p, const sloop_lease_t *l) {
   if (lag.ms == 0) slp_lease_say(p->b, "behind: at its tip, as its owner last reported");
 }
 
-/* Returns in words the time of the lease's position: its writer had read what arrived until then. Returns no
- * words if the time is not known, or if the position is no record. */
+/* Returns in words up to which arrival time the shard was read when the position of the lease was written.
+ * Returns no words if that time is not known, or if the position is no record. */
 static text read_up_to(const sloop_lease_t *l) {
   text t = {""};
   char at[SLP_SHOWN_TIME];

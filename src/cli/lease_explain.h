@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "sloop_admin.h"
 
-/* Appends lines of text. The first line says whether and why the shard is read; the other lines give the
- * facts behind that. Returns 0, or the buffer's error. */
+/* Appends lines of text. The first line says whether the shard is read, and why. The other lines give the
+ * facts behind the first. Returns 0, or the buffer's error. */
 int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e);
 
 #endif

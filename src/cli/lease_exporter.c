@@ -21,7 +21,7 @@
 /* time between the first reading of one table and the first reading of the next table */
 #define STAGGER_US 100000u
 /* A reading of a table, which also asks shards for their lags, is reported as failed if it takes longer than
- * read_ms() plus this. */
+ * read_ms() plus OVERDUE_US. */
 #define OVERDUE_US UINT64_C(30000000)
 
 typedef struct exporter exporter;
@@ -29,12 +29,13 @@ typedef struct place { /* the leases of one application and stream */
   exporter *e;
   slp_cli_consumer consumer;
   slp_lease_readings readings;
-  /* asked_us: when the last reading was asked for; next_us: when the next reading is due */
+  /* asked_us: when the last reading was started. next_us: when the next reading is due */
   uint64_t asked_us, next_us;
-  /* asking: a reading was started and has not ended; overdue: it has taken so long that it was reported as
+  /* asking: 1 while a reading is under way. overdue: 1 if it has taken so long that it was reported as
    * failed */
   uint8_t asking, overdue;
-  char said[SLP_READINGS_WHY]; /* the failure that was reported last; "": the last reading succeeded */
+  /* text of the failure that was reported last; "": the last reading succeeded */
+  char said[SLP_READINGS_WHY];
 } place;
 
 struct exporter {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes an event about a shard as a line. about_shard, about_worker and as_told return 1 if a person should
- * see the line without -v. */
+/* Writes an event about a shard as a line. This function, about_worker and as_told return 1 if people should
+ * see the line without -v too. */
 static int about_shard(const sloop_lease_event_t *e, const char *what, char *line, size_t n) {
   snprintf(line, n, "%s: %s, epoch %llu", e->shard, what, (unsigned long long)e->epoch);
   return 0;

@@ -4,8 +4,8 @@
 
 #include <sloop.h>
 
-/* Writes a lease event as one line. Returns 1 if a person should see the line without -v, because it tells
- * about trouble. */
+/* Writes a lease event as one line. Returns 1 if the line is about trouble, so that people should see it
+ * without -v too; 0 otherwise. */
 int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n);
 
 #endif

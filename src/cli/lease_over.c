@@ -1,5 +1,5 @@
-/* lease_over.c - writes the line of --lag-over. A shard whose lag is not known is listed too: a cron job that
- * gets no output takes it to mean that no shard is behind. */
+/* lease_over.c - writes the line of --lag-over. It also lists shards whose lag is not known, because for a
+ * cron job no output means that no shard is behind. */
 #include "cli/lease_over.h"
 
 #include "base/buf.h"

@@ -10,7 +10,7 @@
  *     a shard whose lag is not known, or from whose position reading can't go on;
  *     a row that makes no sense;
  *     an application without any lease.
- * Returns how many there are. If there are none, appends nothing. */
+ * Returns how many of all these the line has. If there are none, appends nothing. */
 size_t slp_lease_over(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, int64_t limit_ms,
                       const char *given);
 

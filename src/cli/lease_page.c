@@ -1,6 +1,6 @@
 /* lease_page.c - owns the host and the HTTP server of --leases --metrics. They are not in lease_exporter.c,
- * because that file includes program/program.h. host/host.h declares the same things in another way, so no
- * file may include both. */
+ * because that file includes program/program.h. No file may include both program/program.h and host/host.h,
+ * which declare the same things in different ways. */
 #include "cli/lease_page.h"
 
 #include "api/metrics_sample.h"
@@ -22,8 +22,8 @@ static int sample(void *arg, slp_sample *into, int with_shards) {
   return p->o.sample(p->o.arg, into, with_shards);
 }
 
-/* The metrics page has a part for the process itself. Here it stays empty: the page shows only lease
- * tables. */
+/* The metrics page has a part about the process itself. That part stays empty here, because this page shows
+ * only lease tables. */
 static void nothing_of_its_own(void *arg, slp_metrics_own *ret) {
   (void)arg;
   *ret = (slp_metrics_own){0};

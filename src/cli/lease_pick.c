@@ -12,7 +12,7 @@ static int is_shard(const sloop_leases_t *all, const char *name) {
 }
 
 /* Returns 1 if the name is the instance or the id of a worker in the table. An instance is the worker's id, a
- * dot, and a part that tells apart several lives of one worker. */
+ * dot, and a part that differs between several lives of one worker. */
 static int is_worker(const sloop_leases_t *all, const char *name) {
   size_t n = strlen(name);
   for (size_t i = 0; i < all->workers_n; i++) {
@@ -42,7 +42,7 @@ void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, s
     if (!found) found = all->leases[i]->shard;
   }
   if (found) ret->name = found;
-  /* with `workers`, a number is not completed to a shard id, because it may be a worker's id */
+  /* with `workers`, a number may be a worker's id, so it is not completed to a shard id */
   else if (*ret->room && !workers)
     ret->name = ret->room;
 }

@@ -11,8 +11,8 @@ typedef struct slp_lease_pick {
 } slp_lease_pick;
 
 /* Finds a shard by its id, by the number in shardId-000000000012, or by the end of its id. With `workers`,
- * also finds a worker by its id or its instance. A name that is not in the table is left as it is, but a
- * number that can only be a shard's number is completed to a shard id. */
+ * also finds a worker by its id or its instance. A name that is not in the table is left unchanged, except
+ * that a number is completed to a shard id if it can only be a shard's number. */
 void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, slp_lease_pick *ret);
 
 #endif

@@ -1,6 +1,6 @@
-/* lease_readings.h - the last successful reading of a lease table, kept for metrics. Its lags grow with the
- * time since the reading, as core/progress.c does it for shards that are read. A lag of 0 stays 0 until the
- * next reading is overdue. */
+/* lease_readings.h - the last successful reading of a lease table, kept for metrics. The time since the
+ * reading is added to its lags, as core/progress.c does for shards that are read. A lag of 0 stays 0 until
+ * the next reading is overdue. */
 #ifndef SLP_CLI_LEASE_READINGS_H
 #define SLP_CLI_LEASE_READINGS_H
 
@@ -14,15 +14,15 @@
 typedef struct slp_lease_readings { /* readings of the leases of one application and stream */
   slp_mem *mem;                     /* borrowed, as are `app` and `stream` */
   const char *app, *stream;
-  /* A lag of 0 counts as 0 for this long after its reading; then it grows with the time, as any other lag
-   * does. */
+  /* for how long after its reading a lag of 0 stays 0. After that, the time since the reading is added to it,
+   * as to any other lag */
   uint32_t fresh_ms;
   uint64_t begun_us; /* when slp_lease_readings_init was called */
   uint64_t read_us;  /* when the answer of the kept reading came; 0: no reading is kept */
   /* since when the lag of at least one shard has not been known; 0: all lags are known */
   uint64_t unknown_us;
-  /* the kept reading: its application and stream as one consumer, and its shards with their lags at
-   * read_us */
+  /* the kept reading as a sample: the application and stream as one consumer, and its shards with their lags
+   * at read_us */
   slp_sample kept;
   /* the largest lag of any shard at read_us; -1: the lag of some shard is not known, or there is no shard */
   int64_t behind_ms;
@@ -42,8 +42,8 @@ int slp_lease_readings_take(slp_lease_readings *r, const sloop_leases_t *leases,
                             int64_t wall_ms);
 /* Counts a failed reading and keeps the reason `why`. */
 void slp_lease_readings_failed(slp_lease_readings *r, const char *why);
-/* Adds the kept reading to a sample, with its lags grown up to now_us. Returns 0, SLP_ENOMEM or
- * SLP_ELIMIT. */
+/* Adds the kept reading to a sample. The time from the reading to now_us is added to the lags. Returns 0,
+ * SLP_ENOMEM or SLP_ELIMIT. */
 int slp_lease_readings_sample(const slp_lease_readings *r, slp_sample *into, uint64_t now_us,
                               int with_shards);
 

@@ -40,8 +40,8 @@ static void say_change(page *p, const sloop_change_t *c) {
       slp_lease_say(p->b, "%s has no lease that can be read: there is nothing to release", c->shard);
       return;
     case SLOOP_CHANGE_CONFLICT:
-      /* SLOOP_ELEASE: other writes came first at every try. Any other status comes with an error that is
-       * printed elsewhere. */
+      /* SLOOP_ELEASE: at every try, another write had changed the row first. Any other status comes with an
+       * error that is printed elsewhere. */
       slp_lease_say(p->b, "%s: not changed%s", c->shard,
                     p->status == SLOOP_ELEASE ? ": its row kept changing" : "");
       return;

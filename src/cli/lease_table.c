@@ -17,9 +17,9 @@ static const slp_column of_workers[] = {{"WORKER", 12, 0}, {"STATE", 0, 0}, {"HE
 
 static const char *or_dash(const char *z) { return *z ? z : "-"; }
 
-/* Adds a cell with a worker's instance. In a narrow table the cell has only the worker's id, without the
- * last dot and the part after it. That part tells apart several lives of one worker and means nothing to
- * people. */
+/* Adds a cell with a worker's instance. In a narrow table the cell has only the worker's id: the instance
+ * without its last dot and the part after that dot. That part differs between several lives of one worker and
+ * means nothing to people. */
 static void add_instance(slp_columns *c, const char *instance, size_t width) {
   const char *dot = strrchr(instance, '.');
   char id[SLP_CELL_BYTES_MAX];
@@ -84,10 +84,11 @@ int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
   return slp_buf_failed(b);
 }
 
-/* Sums up the lags of all shards. */
+/* the lags of all shards, summed up */
 typedef struct lag_sum {
   slp_lease_lag worst; /* the largest lag; worst.ms is -1 if no lag is known */
-  /* unknown: shards whose lag is not known; lost: shards whose position can't be read from any more */
+  /* unknown: number of shards whose lag is not known. lost: number of shards from whose position reading
+   * can't go on */
   size_t unknown, lost;
 } lag_sum;
 
@@ -154,7 +155,8 @@ static const sloop_lease_t *shard_at(const sloop_leases_t *l, size_t i) {
   return i < l->leases_n ? l->leases[i] : l->unleased[i - l->leases_n];
 }
 
-/* Adds a line about the shards whose lag is not known for this reason. Adds nothing if there are none. */
+/* Adds a line about the shards whose lag is not known for the reason with the index `reason`. Adds nothing if
+ * there are no such shards. */
 static void add_reason(slp_buf *b, const sloop_leases_t *l, size_t reason, size_t width) {
   slp_buf line;
   const char *error = "";

@@ -1,5 +1,5 @@
-/* lease_table.h - prints what --leases shows. All functions return 0, or the buffer's error. now_ms: Unix
- * time. */
+/* lease_table.h - prints what --leases shows. All functions return 0, or the buffer's error. now_ms: the
+ * present Unix time. */
 #ifndef SLP_CLI_LEASE_TABLE_H
 #define SLP_CLI_LEASE_TABLE_H
 
@@ -13,8 +13,8 @@ int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t 
  * `arg` is the first argument of word_of. */
 int slp_lease_table_with(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width,
                          const char *(*word_of)(const void *arg, const sloop_worker_t *), const void *arg);
-/* Writes what slp_lease_table() writes, as JSON lines. Each line is an object that is about what its first
- * member names: "shard", "unleased", "worker", "bad_row", "passed_over" or "unlisted". */
+/* Writes what slp_lease_table() writes, as JSON lines. Each line is an object. The name of its first member
+ * says what the object is about: "shard", "unleased", "worker", "bad_row", "passed_over" or "unlisted". */
 int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int64_t now_ms);
 /* Writes the number of leases in each state, such as "4 leases: 1 free, 3 owned". */
 int slp_lease_sum(slp_buf *b, const sloop_leases_t *l);

@@ -16,8 +16,8 @@ slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->refused_n && l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_REFUSED;
   if (l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_FREE;
   if (l->state == SLOOP_LEASE_OWNER_DEAD) return SLP_LEASE_IS_DEAD;
-  /* A claim of another worker in the row does not change the state: the claim may lapse, and then the owner
-   * keeps the lease. */
+  /* The row may have a claim of another worker. It does not change the state, because the owner keeps the
+   * lease if the claim lapses. */
   return SLP_LEASE_IS_OWNED;
 }
 
@@ -57,7 +57,7 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
   return NULL;
 }
 
-/* Returns the lag that a row states, plus the time since the row was written. Returns -1 if either is not
+/* Returns the lag in a row, plus the time since the row was written. Returns -1 if the lag or the time is not
  * known. */
 static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
   if (told_ms < 0 || written_at_ms < 0) return -1;
@@ -74,9 +74,9 @@ slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms) {
   return (slp_lease_lag){most_ms, most_ms > 0};
 }
 
-/* Returns the lag from a reading of the shard at the lease's position (sloop_admin_lag()), or -1 if there was
- * none. If the reading found records, the oldest of them has been waiting since, so the time since is added.
- * If it found none, the lag stays 0. */
+/* Returns the lag that sloop_admin_lag() has found by reading the shard at the lease's position, or -1 if
+ * there is no such lag. If records were found, the oldest of them has been waiting since that reading, so the
+ * time since then is added. If none were found, the lag stays 0. */
 static int64_t read_ms(const sloop_lease_t *l, int64_t now_ms) {
   if (l->lag != SLOOP_LAG_READ) return -1;
   return l->read_behind_ms ? aged_ms(l->read_behind_ms, l->read_at_ms, now_ms) : 0;
@@ -117,7 +117,7 @@ slp_lease_lag slp_lease_lag_by(const sloop_lease_t *l, const sloop_worker_t *own
     return (slp_lease_lag){mood == SLP_LEASE_IS_ENDED ? 0 : -1, 0};
   int64_t own_ms = aged_ms(l->behind_ms, l->written_at_ms, now_ms);
   slp_lease_lag worst = owner ? slp_worker_lag_of(owner, now_ms) : (slp_lease_lag){-1, 0};
-  /* 1: the lease was written after the owner's row, and states that records were waiting */
+  /* 1: the lease's row was written after the owner's row, and has a lag above 0 */
   int later = owner && l->behind_ms > 0 && l->written_at_ms > owner->written_at_ms;
   if (worst.ms >= 0 && !later && (own_ms < 0 || worst.ms <= own_ms)) return worst;
   return (slp_lease_lag){own_ms, own_ms > 0};
@@ -139,8 +139,9 @@ int slp_lease_is_nobody(const sloop_leases_t *l, const char *app, const char *st
   return 1;
 }
 
-/* Returns 1 if the position where reading will begin is not known, because the row does not state it and this
- * command was given no -o. Without -o the position is "latest", so any other position comes from -o. */
+/* Returns 1 if it is not known where reading of the shard will begin: the row does not contain it, and this
+ * command was given no -o. Without -o the position of such a lease is "latest", so any other position comes
+ * from -o. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l) {
   return l->begin_untold && l->position.kind == SLOOP_LATEST;
 }

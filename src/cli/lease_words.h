@@ -7,7 +7,7 @@
 #include <sloop.h>
 #include <sloop_admin.h>
 
-/* The state of a shard in words for people. States that need attention most come first. */
+/* The state of a shard, as people see it. States that need attention most come first. */
 typedef enum slp_lease_mood {
   SLP_LEASE_IS_DEAD,    /* the owner is dead */
   SLP_LEASE_IS_SILENT,  /* the owner is silent, and no worker has evicted it yet */
@@ -18,16 +18,16 @@ typedef enum slp_lease_mood {
   SLP_LEASE_IS_ENDED,   /* the shard was read to its end */
   SLP_LEASE_MOODS       /* the number of states */
 } slp_lease_mood;
-/* Returns the state, judged by the lease's row alone; so a silent owner counts as dead. */
+/* Returns the state by the lease's row alone. Without the owner's row, a silent owner counts as dead. */
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l);
-/* Returns the state, judged by the lease's row and its owner's row. */
+/* Returns the state by the lease's row and its owner's row. */
 slp_lease_mood slp_lease_mood_in(const sloop_lease_t *l, const sloop_leases_t *all);
 /* returns the state as a word for people, a static string */
 const char *slp_lease_mood_word(slp_lease_mood mood);
 
 /* how far the reader of a shard is behind the newest record, as far as the lease table shows */
 typedef struct slp_lease_lag {
-  int64_t ms;  /* -1: the table does not show it, or nobody reads the shard */
+  int64_t ms;  /* -1: the lag is not known from the table, or nobody reads the shard */
   int at_most; /* 1: the real lag may be smaller than `ms`, but not larger */
 } slp_lease_lag;
 /* Returns the lag of a lease. now_ms: this machine's wall clock. The rules, in order:
@@ -55,11 +55,12 @@ slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms);
  * (its row is older than a lease by this machine's clock), "drained" (it waits for --undrain), or "owns" (it
  * owns leases, and no row shows whether it is alive). */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
-/* Writes the id of a worker: its instance without the last part, which begins with a dot. Writes "-" if
- * there is no worker. */
+/* Writes the id of a worker: its instance without the last dot and the part after it. Writes "-" if there is
+ * no worker. */
 #define SLP_WORKER_ID 80
 void slp_worker_id(const char *instance, char out[SLP_WORKER_ID]);
-/* Returns 1, and a sentence for people, if the table has no row of this application and stream. */
+/* Returns 1 and writes a sentence for people if the table has no row of this application and stream. Returns
+ * 0 otherwise. */
 #define SLP_LEASE_NOBODY 300
 int slp_lease_is_nobody(const sloop_leases_t *l, const char *app, const char *stream,
                         char line[SLP_LEASE_NOBODY]);
@@ -69,16 +70,18 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
 /* Writes a position: "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N" or "end". Writes
  * "" if the position has no kind. */
 void slp_position_text(const sloop_position_t *p, char out[200]);
-/* Writes the position of a lease for people, as slp_position_text does. But a time is written as local time
- * with its zone, and a start that nobody has told as "as -o says". */
+/* Writes the position of a lease for people, as slp_position_text does, with two exceptions. A time is
+ * written as local time with its zone. If slp_lease_begin_is_untold(), "as -o says" is written. */
 void slp_lease_position_text(const sloop_lease_t *l, char out[200]);
-/* Returns 1 if neither the lease's row nor the option -o tells where reading of the shard will begin. */
+/* Returns 1 if it is not known where reading of the shard will begin: the lease's row does not contain it,
+ * and the command was given no -o. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l);
-/* Adds a line with slp_say_to, cut to 1023 bytes. Adds nothing if the buffer has no room for the line. */
+/* Appends a line to the buffer with slp_say_to, cut to 1023 bytes. Appends nothing if the buffer has no room
+ * for the line. */
 void slp_lease_say(slp_buf *b, const char *fmt, ...) SLP_PRINTF(2, 3);
 
 /* Writes a length of time in at most 6 characters, such as "0", "340ms", "12s", "59m", "23h" or "365d".
- * Writes "-" if it is not known. */
+ * Writes "-" if the length is not known (negative). */
 void slp_span_text(int64_t ms, char out[24]);
 /* Writes how long ago at_ms is, or "-" if at_ms is not known. A time in the future counts as now, because
  * another machine's clock may be ahead. */

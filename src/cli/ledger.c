@@ -27,8 +27,8 @@ void slp_ledger_free(slp_ledger *l) {
   slp_names_free(&l->names);
 }
 
-/* Grows the array of shards. realloc would break the lists in it, because the head of an empty list points at
- * itself. So the entries are moved to new lists. */
+/* Grows the array of shards. realloc would break the lists in the array, because the head of an empty list
+ * points at itself. So the entries of each list are moved to a new list. */
 static int grow(slp_ledger *l) {
   uint32_t cap = l->shards_cap ? l->shards_cap * 2 : 16;
   slp_ledger_shard *to = slp_zalloc_n(l->mem, cap, sizeof *to);
@@ -66,7 +66,8 @@ int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_n
   entry *e = slp_zalloc(l->mem, sizeof *e + n + 1);
   if (!e) return SLP_ENOMEM;
   memcpy(e->seq, seq, n + 1);
-  /* A new child shard got its first record, so the split or merge has taken effect and a new phase starts. */
+  /* A new child shard got its first record. So the split or merge has taken effect, and a new phase
+   * starts. */
   if (*ret_new && s->parents[0] != UINT32_MAX && l->shards[s->parents[0]].phases & 1u << l->phase &&
       l->phase + 1 < SLP_LEDGER_PHASES_MAX)
     l->phase++;

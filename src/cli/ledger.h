@@ -1,6 +1,6 @@
 /* ledger.h - a list of the records that a producer put into a stream. The demo checks the records that a
- * reader hands out against this list. The ledger stores only shard ids, sequence numbers and times. It uses
- * nothing of the library, because it judges the library. */
+ * reader hands out against this list. The ledger judges the library, so it uses nothing of the library. It
+ * stores only shard ids, sequence numbers and times. */
 #ifndef SLP_CLI_LEDGER_H
 #define SLP_CLI_LEDGER_H
 
@@ -15,7 +15,7 @@ typedef struct slp_ledger_shard {
   slp_list waiting; /* entries put and not yet read, in the order they were put */
   /* indexes in `shards` of the parent shards; UINT32_MAX: no parent */
   uint32_t parents[SLP_LEDGER_PARENTS_MAX];
-  uint32_t phases; /* bit i: the shard got records in phase i (the time between two changes of shards) */
+  uint32_t phases; /* bit i is 1: the shard got records in phase i (the time between two splits or merges) */
   /* 1: records of the shard were read and it has parents; it is then counted in `children` */
   uint8_t read_from;
 } slp_ledger_shard;
@@ -48,7 +48,7 @@ int slp_ledger_change(slp_ledger *l, const char *a, const char *b);
 /* Adds a put that the service has confirmed. Sets *ret_new to 1 if the shard appears for the first time, 0
  * otherwise. Returns 0 or SLP_ENOMEM. */
 int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_new);
-/* Checks a record that the reader handed out against the list, and counts it. */
+/* Compares a record that the reader handed out with the list, and counts the record. */
 void slp_ledger_read(slp_ledger *l, const char *shard, const char *seq, size_t seq_n, int64_t arrived_at_ms);
 /* Returns how many records were put and not read in order: records that are still waiting, and records that
  * the reader passed over. */

@@ -1,5 +1,5 @@
-/* list_apps.c - lists the applications of a store: --apps, and suggestions for an application that does not
- * exist. */
+/* list_apps.c - lists the applications of a store (--apps). Also suggests similar names for an application
+ * that does not exist. */
 #include "cli/list_apps.h"
 
 #include "api/app_rows.h"
@@ -23,10 +23,11 @@
 #include <sloop.h>
 #include <stdio.h>
 
-/* A consumer gives keys, region and endpoints. It is never started, so its stream is never asked for. */
+/* The listing uses the credentials, region and endpoints of a consumer that is never started. Its stream is
+ * never asked for, so any name will do. */
 #define NO_STREAM "none"
 #define SUGGEST_US UINT64_C(2000000)
-#define NAMES_MAX 1000u /* the most names among which a suggestion is looked for */
+#define NAMES_MAX 1000u /* the most names that are compared to find a suggestion */
 
 static const slp_column columns[] = {{"APPLICATION", 12, 0}, {"SCHEMA", 0, 0},  {"STREAM", 8, 0},
                                      {"STATE", 0, 0},        {"WORKERS", 0, 1}, {"SHARDS", 0, 1},
@@ -39,8 +40,8 @@ typedef struct apps {
   slp_columns table;
   size_t n; /* how many applications were shown */
   uint64_t begun_us, limit_us;
-  const char *missing;    /* the name for which others are suggested; NULL: --apps */
-  char *names[NAMES_MAX]; /* owned; the names that may be suggested */
+  const char *missing;    /* the name for which similar names are suggested; NULL: the command is --apps */
+  char *names[NAMES_MAX]; /* owned; the names found, which may be suggested */
   size_t names_n;
 } apps;
 
@@ -146,7 +147,8 @@ static void on_done(slp_apps *f, const slp_fail *why, void *arg) {
   (void)f;
   if (failed) {
     sloop_error_t e = slp_error_of_fail(why);
-    slp_error_line(&e, line, sizeof line); /* retry_in_ms 0: without advice, which would be about reading */
+    /* retry_in_ms is 0, so no advice is added; it would be about reading */
+    slp_error_line(&e, line, sizeof line);
     slp_say("the tables are not listed: %s", line);
     l->app.exit_code = SLP_EXIT_FAILED;
   }
@@ -187,7 +189,7 @@ static void on_suggested(slp_apps *f, const slp_fail *why, void *arg) {
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 static void on_written(slp_app *app) { leave_if_done(app->user); }
 
-/* Ends the listing before its end: shows the applications that were found, and says that they are not all. */
+/* Ends the listing early: prints the applications found so far, and that some may be missing. */
 static void end_early(apps *l, const char *why) {
   char line[160];
   if (!l->app.args->json && l->n) show_table(l);
@@ -222,7 +224,7 @@ static void on_tick(slp_app *app) {
   slp_cli_consumer_tick(&l->consumer);
   if (!l->limit_us || slp_program_mono_us() - l->begun_us < l->limit_us) return;
   if (l->missing) {
-    suggest(l); /* among those that were found in this time */
+    suggest(l); /* among the names found so far */
     stop(l);
     return;
   }
@@ -249,7 +251,7 @@ static void begin(apps *l, const slp_apps_calls *calls) {
   int r = slp_apps_new(&l->find, l->consumer.s, store, calls, l);
   if (!r) return;
   if (l->missing)
-    stop(l); /* a suggestion that can't be made is no failure */
+    stop(l); /* it is no failure if nothing can be suggested */
   else if (r == SLOOP_EOPTION)
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE,
                           "--store: use dynamodb, dynamodb:TABLE or sqlite:FILE");

@@ -26,19 +26,19 @@ typedef struct list {
   slp_cli_consumer consumer; /* the consumer of the current stream; streams are handled one after the other */
   size_t at;                 /* index of the current stream in args->streams */
   uint64_t begun_us;
-  uint64_t again_us; /* when to ask again; 0: a question is under way, or its answer has come */
-  uint32_t tries;    /* how often in a row a question has failed */
+  uint64_t again_us; /* when to send the failed call again; 0: a call is under way, or its answer has come */
+  uint32_t tries;    /* how often the call has failed in a row */
 } list;
 
-/* The wait after a failed question: 0.5 s after the first failure, doubled with each failure in a row, up to
- * 4 s. */
+/* The wait after a failed call: 0.5 s after the first failure, doubled with each failure in a row, at most 4
+ * s. */
 #define AGAIN_US UINT64_C(250000)
 #define AGAIN_DOUBLED 4
 
 static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 
-/* The columns of a table of shards. Parents have short names, which -p takes as well. The columns of hash
- * keys are the last ones, because shards of DynamoDB Streams have none. The narrowest widths fit into 80
+/* The columns of a table of shards. Parents have short names, which -p accepts too. The columns of hash keys
+ * come last, because shards of DynamoDB Streams have none. With the narrowest widths the table fits into 80
  * columns. */
 static const slp_column columns[] = {{"SHARD", 0, 0},    {"STATE", 0, 0},  {"PARENTS", 0, 0},
                                      {"SEQ-FROM", 8, 1}, {"SEQ-TO", 8, 1}, {"HASH-FROM", 9, 1},
@@ -109,15 +109,15 @@ static void leave_if_done(list *l) {
     slp_app_close(&l->app);
 }
 
-/* Returns 1 if the failed question may be sent again. A deregistration whose answer was lost may have
- * succeeded, and then a second one fails because the consumer is gone. So a deregistration is sent again only
- * after throttling. */
+/* Returns 1 if the failed call may be sent again. A deregistration is sent again only after throttling. After
+ * any other failure it may have succeeded although its answer was lost, and a second one would fail because
+ * the consumer is gone. */
 static int may_ask_again(const list *l, const sloop_error_t *error) {
   return error && (l->app.args->mode != SLP_MODE_DEREGISTER || error->code == SLOOP_ETHROTTLE);
 }
 
-/* Returns 1 with an empty `text` if the question was answered and the answer is to be printed. Returns 0 if
- * the consumer is ending, or if the question failed; then it is asked again later, or the command fails. */
+/* Returns 1 with an empty `text` if the call succeeded and its result must be printed. Returns 0 if the
+ * consumer is ending, or if the call failed; then it is sent again later, or the command fails. */
 static int answered(list *l, int status, const sloop_error_t *error, slp_buf *text) {
   if (l->consumer.stopping || l->consumer.failed) return 0;
   if (status != 0 && may_ask_again(l, error) &&

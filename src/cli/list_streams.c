@@ -1,5 +1,5 @@
-/* list_streams.c - lists the streams of the account: -L without STREAM, and suggestions for a stream that
- * does not exist. */
+/* list_streams.c - lists the streams of the account (-L without STREAM). Also suggests similar names for a
+ * stream that does not exist. */
 #include "cli/list_streams.h"
 
 #include "api/find_streams.h"
@@ -37,8 +37,8 @@ typedef struct streams {
   slp_columns table;
   size_t n; /* how many streams were shown */
   uint64_t begun_us;
-  const char *missing; /* the name for which others are suggested; NULL: -L */
-  uint64_t limit_us;   /* 0: none */
+  const char *missing; /* the name for which similar names are suggested; NULL: the command is -L */
+  uint64_t limit_us;   /* the time after which the listing is ended early; 0: no limit */
 } streams;
 
 static const char *or_dash(const char *z) { return *z ? z : "-"; }
@@ -67,7 +67,7 @@ static void add_row(slp_columns *t, const slp_found_stream *s) {
              (long long)(s->retention_hours % 24 ? s->retention_hours : s->retention_hours / 24));
   if (s->created_ms >= 0) {
     slp_date_iso(s->created_ms, created);
-    created[10] = 0; /* the day */
+    created[10] = 0; /* cut after the day */
   }
   slp_columns_add(t, s->name);
   slp_columns_add(t, *s->why ? "unknown" : or_dash(s->status));
@@ -120,14 +120,15 @@ static void on_stream(slp_find *f, const slp_found_stream *s, void *arg) {
   write_text(l, &text);
 }
 
-/* Returns 1 if the server has no such operation: it is another server than AWS's, and serves only one of the
- * two services. */
+/* Returns 1 if the server does not know the operation. Such a server is not that of AWS, and serves only one
+ * of the two services. */
 static int is_not_served(const slp_fail *f) {
   return strstr(f->aws_code, "UnknownOperation") || (f->http_status == 404 && !f->aws_code[0]) ||
          f->http_status == 405 || f->http_status == 501;
 }
 
-/* Reports why the names of a service are not there. Returns 1 if that is a failure of the command. */
+/* If listing the names of one service has failed, reports why. Returns 1 if the command must fail because of
+ * that. */
 static int report(streams *l, const slp_fail *f, const char *what) {
   char line[SLP_TOLD_LINE];
   if (f->class == SLP_FINE) return 0;
@@ -137,7 +138,8 @@ static int report(streams *l, const slp_fail *f, const char *what) {
     return 0;
   }
   sloop_error_t e = slp_error_of_fail(f);
-  slp_error_line(&e, line, sizeof line); /* retry_in_ms 0: without advice, which would be about reading */
+  /* retry_in_ms is 0, so no advice is added; it would be about reading */
+  slp_error_line(&e, line, sizeof line);
   slp_say("%s are not listed: %s", what, line);
   return 1;
 }
@@ -168,7 +170,7 @@ static void on_names(slp_find *f, const char *const *names, size_t n, void *arg)
   streams *l = arg;
   slp_nearest like;
   char text[480];
-  /* the modes that can't use the stream of a table */
+  /* 1: the mode can't use the stream of a table */
   int only_kinesis = (l->app.args->mode & (SLP_MODE_PRODUCE | SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)) != 0;
   (void)f;
   slp_nearest_begin(&like, slp_str_of(l->missing));
@@ -191,7 +193,7 @@ static void on_suggested(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], v
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 static void on_written(slp_app *app) { leave_if_done(app->user); }
 
-/* Ends the listing before its end: shows the streams that were described, and says that they are not all. */
+/* Ends the listing early: prints the streams described so far, and that some may be missing. */
 static void end_early(streams *l, const char *why) {
   char line[160];
   if (!l->app.args->json && l->n) show_table(l);
@@ -234,7 +236,8 @@ static void on_tick(slp_app *app) {
   end_early(l, line);
 }
 
-/* Writes the ARN with the name "none" into `room`. Returns 0 if the word is no ARN of a stream or a table. */
+/* Copies the ARN `word` into `room`, with the name of the stream or table replaced by "none". Returns 0 if
+ * the word is no ARN of a stream or a table. */
 static int name_none_in(const char *word, char room[SLP_STREAM_ARN_MAX + 1]) {
   const char *at = strstr(word, ":stream/"), *table = strstr(word, ":table/");
   if (strncmp(word, "arn:", 4) != 0 || !(at || table)) return 0;
@@ -268,7 +271,7 @@ static void begin(streams *l, const slp_find_calls *calls) {
   else if (slp_find_new(&l->find, l->consumer.s, calls, l) == 0)
     return;
   else if (l->missing)
-    stop(l); /* a suggestion that can't be made is no failure */
+    stop(l); /* it is no failure if nothing can be suggested */
   else
     fail(l, "no memory");
 }

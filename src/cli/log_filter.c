@@ -5,7 +5,8 @@
 
 #include "cli/options.h"
 
-/* Returns 1 if the list `words` contains the word. The list is "one, two" or "one,two". */
+/* Returns 1 if the list `words` contains the word. The words in the list are separated by commas, spaces or
+ * both. */
 static int has_word(const char *words, const char *word, size_t n) {
   while (*words) {
     words += strspn(words, ", ");

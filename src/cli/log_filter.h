@@ -2,8 +2,8 @@
 #ifndef SLP_CLI_LOG_FILTER_H
 #define SLP_CLI_LOG_FILTER_H
 
-/* Checks that each word of `contexts` is "all" or one of the first words of log lines that options.h lists
- * (slp_log_contexts). Returns 0, or SLP_EINVAL and a sentence in `why`. */
+/* Checks the words of `contexts`. Each must be "all" or one of the first words of log lines in
+ * slp_log_contexts (options.h). Returns 0, or SLP_EINVAL and a sentence in `why`. */
 int slp_log_contexts_check(const char *contexts, char why[200]);
 /* Returns 1 if `contexts` contains "all", or the first word of `line`, which is "WORD: ...". */
 int slp_log_contexts_have(const char *contexts, const char *line);
