@@ -1,7 +1,6 @@
-/* args.c - parses the command line by the table of options (options.h), in two rounds.
- *   1. The first round only looks for -F, because that file must be read before the other options.
- *   2. The second round takes the options of the command line, after those of the file. Checks then refuse
- *      options that do not go together. */
+/* args.c - parses the command line by the table of options (options.h), in two rounds. The first round only
+ * looks for -F. Then the options of the configuration file are taken, so that the second round can replace
+ * them by those of the command line. Finally, checks refuse options that do not go together. */
 #include "cli/args.h"
 
 #include "api/metrics_data.h"
@@ -458,7 +457,7 @@ static int take_target(slp_args *a, char why[200]) {
   return r;
 }
 
-/* Refuses options that --iam can't use without --try. --iam alone asks no service and prints a policy in one
+/* Refuses options that --iam can't use without --try. --iam alone calls no service and prints a policy in one
  * form only. */
 static int check_iam(const slp_args *a, char why[200]) {
   static const slp_option_id asks[] = {O_JSON, O_ENDPOINT, O_CONTACT};

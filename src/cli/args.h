@@ -94,8 +94,8 @@ typedef struct slp_args {
   size_t schema_files_n;
   const char *grep[SLP_ARGS_REGEXES_MAX], *grepv[SLP_ARGS_REGEXES_MAX];
   size_t grep_n, grepv_n;
-  /* Only records are printed whose key matches a regex of --key or equals a text of --key-is. A --key in the
-   * configuration file is not stored here, because there it means the key of -P. */
+  /* Regexes of --key and texts of --key-is. Only records are printed whose key matches one of them. A --key
+   * in the configuration file is not stored here, because there it means the key of -P. */
   const char *key_grep[SLP_ARGS_REGEXES_MAX], *key_is[SLP_ARGS_REGEXES_MAX];
   size_t key_grep_n, key_is_n;
   uint8_t ignore_case;    /* -i: --grep, --grepv and --key treat upper and lower case as the same */

@@ -57,7 +57,8 @@ typedef struct bench {
   double lag_n, lag_x, lag_y, lag_xx, lag_xy;
   uint64_t lag_last_ms;
   uint64_t records;
-  uint8_t measuring, ended; /* measuring: the first record has come; ended: the consumer was stopped */
+  /* measuring: 1 once the first record has come. ended: 1 once the consumer is stopped */
+  uint8_t measuring, ended;
 } bench;
 
 static void begin_measuring(bench *n) {

@@ -57,8 +57,8 @@ static void add_knobs(slp_buf *b) {
   slp_knobs_each(add_knob_name, b);
 }
 
-/* Writes the first clause of the help text. Leaves out the characters that have a meaning inside zsh's
- * '...[...]'. */
+/* Writes the first clause of an option's help text. Leaves out the characters that have a meaning inside
+ * zsh's '...[...]'. */
 static void add_short_text(slp_buf *b, const char *text) {
   for (size_t n = 0; *text && *text != '\n' && *text != ';'; text++, n++) {
     if (*text == '.' && (text[1] == ' ' || text[1] == '\n' || !text[1])) break;

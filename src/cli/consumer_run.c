@@ -176,8 +176,8 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
 }
 
-/* Prints the lines that were held back (trouble_lines.h) and are due now. all: 1: prints every line that was
- * held back. */
+/* Prints the lines that were held back (trouble_lines.h) and are due now. With `all`, prints every line that
+ * was held back. */
 static void tell_held(slp_cli_consumer *c, int all) {
   char text[SLP_TOLD_TEXT];
   while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);

@@ -68,12 +68,12 @@ struct slp_cli_consumer {
 /* Opens the consumer and starts it. Replaces the callbacks of `o`. Returns 0, or a negative code. After an
  * error the reason has been reported, app->exit_code is set and on_closed is not called. */
 int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
-/* Opens the consumer without starting it: for listings, and for several streams that are joined before the
- * first of them starts. Returns the same as slp_cli_consumer_open. */
+/* Opens the consumer without starting it: for listings, and for several consumers that must be joined (`join`
+ * of sloop_opts_t) before the first of them starts. Returns the same as slp_cli_consumer_open. */
 int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
-/* Opens an operator's handle without a consumer, for commands that only read or change leases. Errors and the
- * log are handled as those of a consumer, and the functions below that stop, close and fail do the same.
- * Returns the same as slp_cli_consumer_open. */
+/* Opens an operator's handle without a consumer, for commands that only read or change leases. Its errors and
+ * log lines are handled as those of a consumer. slp_cli_consumer_stop, slp_cli_consumer_close and
+ * slp_cli_consumer_fail work for the handle too. Returns the same as slp_cli_consumer_open. */
 int slp_cli_consumer_open_admin(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
 /* Starts a consumer that slp_cli_consumer_open_idle has opened. Returns 0, or a negative code if the start
  * failed; the reason has been reported. */

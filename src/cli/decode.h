@@ -53,7 +53,7 @@ void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, 
 /* Does one slice. Returns
  *     1: there is more to do;
  *     0: the text is decoded, and d->in is the result;
- *     SLP_DECODE_WAITS: a schema has been asked for and has not come yet; calling too early does no harm;
+ *     SLP_DECODE_WAITS: a schema that was asked for has not come yet; call again later;
  *     SLP_EBADDATA, SLP_ELIMIT: `why` says what is wrong;
  *     SLP_ENOMEM. */
 int slp_decoding_step(slp_decoding *d, char why[100]);

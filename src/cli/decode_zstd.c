@@ -45,8 +45,8 @@ static int refuse(const zstd_state *s, size_t result, char why[SLP_DECODER_WHY])
   return SLP_EBADDATA;
 }
 
-/* Unpacks the next piece. The text is a sequence of frames. A frame may be empty or skippable, and then it
- * makes no bytes. */
+/* Unpacks the next piece. The text is a sequence of frames. A frame may be empty or skippable; then it
+ * unpacks to no bytes. */
 static int make_piece(void *state, char *out, size_t room, size_t *ret_made, char why[SLP_DECODER_WHY]) {
   zstd_state *s = state;
   ZSTD_outBuffer made = {out, room, 0};

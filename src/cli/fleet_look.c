@@ -1,5 +1,5 @@
-/* fleet_look.c - one look: asks the lease table for all rows, and then the stream for its shards. While the
- * worker is stopping, no look begins. */
+/* fleet_look.c - one look: reads all rows of the lease table, and then the list of the stream's shards. While
+ * the worker is stopping, no look begins. */
 #include "cli/fleet_look.h"
 
 #include "base/mem.h"

@@ -4,8 +4,8 @@
  *  1. the byte 03;
  *  2. the byte 00, or 05 if the message is packed with zlib;
  *  3. the 16 bytes of the id of the schema version.
- * One value follows, in Avro, JSON or Protobuf. Before a Protobuf value stands the index of its message type,
- * a varint (protobuf_schema.h).
+ * The message itself follows: one value in Avro, JSON or Protobuf. In front of a Protobuf value is the index
+ * of its message type, a varint (protobuf_schema.h).
  *
  *     BEGINS -- packed --> UNPACKS --> SCHEMA --> AVRO or PROTOBUF
  *       +------ not packed ---------------^

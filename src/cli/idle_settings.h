@@ -12,7 +12,7 @@
 const char *slp_idle_setting(const slp_args *a, slp_str name);
 /* For tests: returns 1 if the table has a row for the setting. */
 int slp_idle_setting_known(slp_str name);
-/* Adds a line for each -X on the command line that has no effect. Returns 0, or the buffer's error. */
+/* Appends a line for each -X on the command line that has no effect. Returns 0, or the buffer's error. */
 int slp_idle_settings_list(slp_buf *b, const slp_args *a);
 
 #endif

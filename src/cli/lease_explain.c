@@ -1,5 +1,5 @@
 /* lease_explain.c - puts an explanation of a shard's lease into words. Other machines have recorded many of
- * its times. An age that is shown is such a time compared with this machine's clock. */
+ * the times in it. An age that is shown is the difference of such a time from this machine's clock. */
 #include "cli/lease_explain.h"
 
 #include "base/buf.h"

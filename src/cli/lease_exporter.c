@@ -20,7 +20,7 @@
 
 /* time between the first reading of one table and the first reading of the next table */
 #define STAGGER_US 100000u
-/* A reading of a table, which also asks shards for their lags, is reported as failed if it takes longer than
+/* A reading of a table asks shards for their lags too. It is reported as failed if it takes longer than
  * read_ms() plus OVERDUE_US. */
 #define OVERDUE_US UINT64_C(30000000)
 

@@ -13,7 +13,7 @@ typedef struct slp_lease_page_opts {
   slp_mem *mem;
   struct uv_loop_s *loop;
   const char *listen; /* address at which the server listens, as ADDRESS:PORT */
-  /* Adds the metrics of the page to `into`. with_shards: also adds the metrics of each shard. Returns 0,
+  /* Adds the metrics of the page to `into`. with_shards: 1: also adds the metrics of each shard. Returns 0,
    * SLP_ENOMEM or SLP_ELIMIT. */
   int (*sample)(void *arg, slp_sample *into, int with_shards);
   /* the last callback; the loop calls it some time after slp_lease_page_close() */

@@ -139,9 +139,9 @@ int slp_lease_is_nobody(const sloop_leases_t *l, const char *app, const char *st
   return 1;
 }
 
-/* Returns 1 if it is not known where reading of the shard will begin: the row does not contain it, and this
- * command was given no -o. Without -o the position of such a lease is "latest", so any other position comes
- * from -o. */
+/* Returns 1 if it is not known where reading of the shard will begin: the row contains no position, and this
+ * command was given no -o. Without -o the position of a lease without one is "latest", so any other position
+ * comes from -o. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l) {
   return l->begin_untold && l->position.kind == SLOOP_LATEST;
 }

@@ -55,8 +55,8 @@ slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms);
  * (its row is older than a lease by this machine's clock), "drained" (it waits for --undrain), or "owns" (it
  * owns leases, and no row shows whether it is alive). */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
-/* Writes the id of a worker: its instance without the last dot and the part after it. Writes "-" if there is
- * no worker. */
+/* Writes the id of a worker: its instance ("ID.PART") without the last dot and the part after it. Writes "-"
+ * if there is no worker. */
 #define SLP_WORKER_ID 80
 void slp_worker_id(const char *instance, char out[SLP_WORKER_ID]);
 /* Returns 1 and writes a sentence for people if the table has no row of this application and stream. Returns
@@ -73,7 +73,7 @@ void slp_position_text(const sloop_position_t *p, char out[200]);
 /* Writes the position of a lease for people, as slp_position_text does, with two exceptions. A time is
  * written as local time with its zone. If slp_lease_begin_is_untold(), "as -o says" is written. */
 void slp_lease_position_text(const sloop_lease_t *l, char out[200]);
-/* Returns 1 if it is not known where reading of the shard will begin: the lease's row does not contain it,
+/* Returns 1 if it is not known where reading of the shard will begin: the lease's row contains no position,
  * and the command was given no -o. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l);
 /* Appends a line to the buffer with slp_say_to, cut to 1023 bytes. Appends nothing if the buffer has no room

@@ -120,8 +120,8 @@ static void on_stream(slp_find *f, const slp_found_stream *s, void *arg) {
   write_text(l, &text);
 }
 
-/* Returns 1 if the server does not know the operation. Such a server is not that of AWS, and serves only one
- * of the two services. */
+/* Returns 1 if the server does not know the operation. Then the server is not AWS, but a program that serves
+ * only one of the two services, Kinesis and DynamoDB. */
 static int is_not_served(const slp_fail *f) {
   return strstr(f->aws_code, "UnknownOperation") || (f->http_status == 404 && !f->aws_code[0]) ||
          f->http_status == 405 || f->http_status == 501;
