@@ -139,9 +139,10 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
   note_missing(c, &e);
 }
 
-/* Returns 1 if the error ends the command. After the first good answer only fatal errors do, because a worker
- * must survive a long outage. Before the first good answer, errors about the stream's name, the credentials
- * or the address end the command too, because a person at a terminal wants to see such an error at once. */
+/* Returns 1 if the error ends the command.
+ *   1. After the first good answer only fatal errors do, because a worker must survive a long outage.
+ *   2. Before the first good answer, errors about the stream's name, the credentials or the address do so
+ *      too. A person at a terminal wants to see such an error at once. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
   if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that survives errors */
@@ -149,9 +150,10 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0 || c->joined) return 0;
   switch (e->code) {
-    /* An error that names a shard ends the command. Without a shard's name, the error means that the
-     * credentials could not be read. It ends the command too, with two exceptions: if it has an HTTP status,
-     * the server that gives the credentials may recover; and a worker (-G) always waits. */
+    /* An error that names a shard ends the command. An error without a shard's name means that the
+     * credentials could not be read. That ends the command too, with two exceptions:
+     *   1. With an HTTP status, the server that gives the credentials may recover.
+     *   2. A worker (-G) always waits. */
     case SLOOP_EAUTH: return *e->shard || (!e->http_status && !c->app->args->opts.app);
     case SLOOP_EACCESS:
     case SLOOP_ENOSTREAM:
@@ -191,7 +193,7 @@ static void tell_held(slp_cli_consumer *c, int all) {
 #define KIND_LOSS 0x8000
 
 /* Prints the line c->error, or holds it back if enough lines of the same kind were printed lately. `message`
- * is the part of c->error that describes the error. If it begins with the shard's name, the name is left out
+ * is the part of c->error that describes the error. A shard's name at the beginning of `message` is left out
  * when lines are compared, so that the same error of several shards counts as one line. */
 static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
   slp_str what = slp_str_of(message), name = slp_str_of(shard);
@@ -199,7 +201,7 @@ static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *m
   if (name.n && what.n > name.n && memcmp(what.p, name.p, name.n) == 0)
     what = (slp_str){what.p + name.n, what.n - name.n};
   slp_told_line line = {kind, kind == KIND_LOSS ? LOSS_LINES : 1, name, what, c->error};
-  tell_held(c, 0); /* lines that were held back and are due are older than this one, so they come first */
+  tell_held(c, 0); /* held-back lines that are due are older than this line, so they come first */
   if (slp_told_now(&c->told, &line, slp_program_mono_us())) slp_say_if_room("%s", c->error);
 }
 
@@ -306,7 +308,7 @@ void slp_cli_tell_left(const slp_app *app, int late) {
 
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
   char line[200];
-  /* The command has done its work and only closes, or it waits for the reader of its output. */
+  /* The command has done its work. It only closes, or waits until the reader of its output has read all. */
   if (c->stopping || c->failed) return;
   snprintf(line, sizeof line, "interrupted before the end: %s", more);
   slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
@@ -517,8 +519,8 @@ static int fail_for_losses(slp_cli_consumer *c) {
   return 1;
 }
 
-/* Ends the command some time after a loss. If it ended at once, losses of other shards would not be reported
- * and saved, and each new start would end at the next of these losses. */
+/* Ends the command some time after a loss. If the command ended at once, losses of other shards would not be
+ * reported and saved. Then each new start would end at the next of these losses. */
 static void end_after_losses(slp_cli_consumer *c) {
   if (c->lost && (slp_app_ran_ms(c->app, c->loss_tick) >= LOSSES_MS ||
                   slp_app_ran_ms(c->app, c->first_loss_tick) >= LOSSES_MS_MAX))

@@ -38,8 +38,8 @@ typedef struct slp_decoding {
   /* the decoder of this step: the decoder that -s gives, or the decoder that auto has picked */
   const slp_decoder *by;
   void *state; /* owned; state of a decoder that has `step`, while it works */
-  /* limit: bytes that all decoders of the chain together may write. left: how many of them are not used up
-   * yet */
+  /* limit: bytes that all decoders of the chain together may write. left: how many of these bytes are not
+   * used up yet */
   uint64_t limit, left;
   uint8_t at;          /* index in the chain of the present step */
   uint8_t makes_lines; /* 1: the last step writes any number of JSON values, one on each line */

@@ -113,7 +113,7 @@ slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all
 slp_lease_lag slp_lease_lag_by(const sloop_lease_t *l, const sloop_worker_t *owner, int64_t now_ms) {
   slp_lease_mood mood = slp_lease_mood_of(l);
   if (l->lag != SLOOP_LAG_UNASKED) return (slp_lease_lag){read_ms(l, now_ms), 0};
-  if (mood != SLP_LEASE_IS_OWNED) /* nobody reads the shard, so its lag is not known */
+  if (mood != SLP_LEASE_IS_OWNED) /* no worker reads the shard, so its lag is not known */
     return (slp_lease_lag){mood == SLP_LEASE_IS_ENDED ? 0 : -1, 0};
   int64_t own_ms = aged_ms(l->behind_ms, l->written_at_ms, now_ms);
   slp_lease_lag worst = owner ? slp_worker_lag_of(owner, now_ms) : (slp_lease_lag){-1, 0};

@@ -27,12 +27,12 @@ const char *slp_lease_mood_word(slp_lease_mood mood);
 
 /* how far the reader of a shard is behind the newest record, as far as the lease table shows */
 typedef struct slp_lease_lag {
-  int64_t ms;  /* -1: the lag is not known from the table, or nobody reads the shard */
+  int64_t ms;  /* -1: the lag is not known from the table, or no worker reads the shard */
   int at_most; /* 1: the real lag may be smaller than `ms`, but not larger */
 } slp_lease_lag;
 /* Returns the lag of a lease. now_ms: this machine's wall clock. The rules, in order:
  *   1. If sloop_admin_lag() has asked for the lag at the lease's position, its result is returned.
- *   2. If nobody reads the shard, the lag is not known; it is 0 if the shard was read to its end.
+ *   2. If no worker reads the shard, the lag is not known; it is 0 if the shard was read to its end.
  *   3. The lease's row has a lag. The owner's row has the lag of the worst of the owner's shards. Each is an
  *      upper bound after the time since its row was written is added. A lag of 0 in the owner's row stays 0
  *      until the owner's next row is overdue.
@@ -51,9 +51,10 @@ const char *slp_lease_lost_word(const sloop_lease_t *l);
 /* Returns the lag of a worker's worst shard. `ms` is -1 if that lag is not known, or if the worker no longer
  * reads any shard. */
 slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms);
-/* Returns the state of a worker as a static string: "leads", "works", "leaving", "left", "dead", "silent"
- * (its row is older than a lease by this machine's clock), "drained" (it waits for --undrain), or "owns" (it
- * owns leases, and no row shows whether it is alive). */
+/* Returns the state of a worker as a static string: "leads", "works", "leaving", "left", "dead",
+ *     "silent": its row is older than a lease by this machine's clock;
+ *     "drained": it waits for --undrain;
+ *     "owns": it owns leases, and no row shows whether it is alive. */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
 /* Writes the id of a worker: its instance ("ID.PART") without the last dot and the part after it. Writes "-"
  * if there is no worker. */
