@@ -53,7 +53,8 @@ static void run_steps(slp_event *ev) {
   slp_leave_step(f);
   save_answered(f);
   /* `held` is counted only while the application is held: that looks at every lease */
-  if (slp_hold_is(f, SLP_HOLD_ON) && slp_hold_is_to_be_told(f, slp_leases_held(f))) slp_beat_at(f, slp_fleet_now(f));
+  if (slp_hold_is(f, SLP_HOLD_ON) && slp_hold_is_to_be_told(f, slp_leases_held(f)))
+    slp_beat_at(f, slp_fleet_now(f));
 }
 
 /* Called when an operator has switched the hold on or off, or when a new worker has found out whether it is
