@@ -44,7 +44,7 @@ size_t slp_safe_length(const char *p, size_t n) {
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Returns 1 if the authority of a URL (user, host, port), or the URL itself, ends before this character. */
+/* Returns 1 if c ends the authority of a URL (user, host, port), or ends the URL itself. */
 static int ends_authority(char c) { return (unsigned char)c <= ' ' || strchr("/?#\"'<>,;()", c) != NULL; }
 
 /* Returns how many bytes at the beginning of the authority [from, end) are user name and password: all up to

@@ -1,6 +1,6 @@
-/* fail.h - why an operation on a service failed: its class says what the caller can do about it, the other
- * members are details for an operator. A failure travels from aws/ through source/ and core/ to the user's
- * on_error. */
+/* fail.h - slp_fail: why an operation on a service failed. The class says what the caller can do about the
+ * failure. The other members are details for an operator. A failure travels from aws/ through source/ and
+ * core/ to the user's on_error. */
 #ifndef SLP_BASE_FAIL_H
 #define SLP_BASE_FAIL_H
 

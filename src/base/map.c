@@ -1,4 +1,5 @@
-/* map.c - a hash table with open addressing. Its slots are indexes into an array in order of insertion. */
+/* map.c - a hash table with open addressing. A slot holds the index of an entry. The entries are in an array,
+ * in the order of insertion. */
 #include "base/map.h"
 
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-/* mem.c - allocates by one function, which the user may supply, and counts what is allocated. */
+/* mem.c - allocates memory through one function, which the user may supply, and counts blocks and bytes. */
 #include "base/mem.h"
 
 #include <stdlib.h>

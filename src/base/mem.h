@@ -1,5 +1,6 @@
-/* mem.h - the only source of memory. Consumers that share an allocator share one slp_mem. It counts, so that
- * tests can prove that everything was freed; a test's own slp_alloc_fn can make the n-th allocation fail. */
+/* mem.h - the only source of memory. Consumers that share an allocator share one slp_mem. An slp_mem counts
+ * its blocks and bytes, so that tests can prove that everything was freed. A test's own slp_alloc_fn can make
+ * the n-th allocation fail. */
 #ifndef SLP_BASE_MEM_H
 #define SLP_BASE_MEM_H
 
@@ -16,8 +17,8 @@ typedef struct slp_mem {
   size_t live_blocks;
   size_t peak_bytes; /* the greatest value of live_bytes so far */
   uint32_t holds;    /* counted references; the last slp_mem_drop frees the slp_mem */
-  /* The hash key of all tables that use this slp_mem. The first uv host sets it at random; simulations leave
-   * 0. */
+  /* The hash key of all tables that use this slp_mem. The first libuv host sets the key to a random value. In
+   * simulations the key stays 0, so that a run can be repeated exactly. */
   slp_hash_key hash_key;
 } slp_mem;
 
@@ -37,7 +38,7 @@ void *slp_realloc(slp_mem *mem, void *p, size_t n); /* NULL: no memory, and p st
 void *slp_doubled(slp_mem *mem, void *array, size_t *cap, size_t first, size_t each);
 void slp_free(slp_mem *mem, void *p);      /* NULL is fine */
 char *slp_strdup(slp_mem *mem, slp_str s); /* returns a copy of s that ends with a NUL; NULL: no memory */
-size_t slp_alloc_size(const void *p);      /* the size of the block at p, as it was asked for */
+size_t slp_alloc_size(const void *p);      /* returns the size that was asked for at p's last allocation */
 
 /* Overwrites n bytes with zeros, in a way that the compiler can't leave out. For secrets. */
 void slp_wipe(void *p, size_t n);

@@ -1,5 +1,6 @@
 /* probe.h - SLP_PROBE marks a place in the code that is seldom reached, so that a series of simulator runs
- * can report which of these places it reached, and how often. Counts only in a build with -Dmutants=true. */
+ * can report which of these places it reached, and how often. Probes count only in a build with
+ * -Dmutants=true. */
 #ifndef SLP_BASE_PROBE_H
 #define SLP_BASE_PROBE_H
 

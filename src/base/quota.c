@@ -1,5 +1,5 @@
-/* quota.c - delays calls so that a service's limit is kept. quota.h explains "kind" (of call) and "turn"
- * (permission to send one). */
+/* quota.c - delays calls so that a service's limit is kept. quota.h explains "kind" (of call) and "permit"
+ * (permission to send one call). */
 #include "base/quota.h"
 
 #include "base/hash.h"
@@ -7,8 +7,8 @@
 /* After refusals the window is at most SLP_QUOTA_WINDOW_US << SLOWED_MAX. */
 #define SLOWED_MAX 3u
 
-/* Hashes the name of a kind of call. If two kinds had the same hash, they would share a limit and be slower,
- * nothing else. Never returns 0, which marks a quota that is not in use. */
+/* Hashes the name of a kind of call. If two kinds had the same hash, they would share a limit, and their
+ * calls would only be slower. Never returns 0, which marks a quota that is not in use. */
 static uint64_t hash_of(slp_str s) {
   static const slp_hash_key key = {{0x71756f7461, 0x6b696e6473}};
   uint64_t h = slp_hash(&key, s);
@@ -21,9 +21,9 @@ static uint64_t newest_us(const slp_quota *k) {
   return newest;
 }
 
-/* Returns the quota of `kind`. A new kind gets a quota that is not in use, or else the one whose last turn is
- * the oldest. If all turns of that quota are past, its former kind loses it; otherwise both kinds share
- * it. */
+/* Returns the quota of `kind`. A new kind gets a quota that is not in use, or else the one whose last permit
+ * is the oldest. If all permits of that quota are past, its former kind loses the quota; otherwise both kinds
+ * share it. */
 static slp_quota *quota_of(slp_quotas *q, uint64_t kind, uint64_t now_us) {
   slp_quota *oldest = &q->all[0];
   for (size_t i = 0; i < SLP_QUOTA_KINDS_MAX; i++) {

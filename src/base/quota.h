@@ -3,15 +3,15 @@
  * slp_host_quota_take), so that together they stay below the limit. Pure: the caller passes the time, and
  * nothing is allocated.
  *
- * A turn is the permission to send one call. Turns are given in the order in which callers ask. A turn is
- * used up even if its call is never sent. */
+ * A permit is the permission to send one call at a certain time. Permits are given in the order in which
+ * callers ask. A permit is used up even if its call is never sent. */
 #ifndef SLP_BASE_QUOTA_H
 #define SLP_BASE_QUOTA_H
 
 #include "base/base.h"
 
-/* A turn is valid for this time. A caller that is later, for example after a freeze, asks for another
- * turn. */
+/* A permit is valid for this time. A caller that is later, for example because its process was frozen, asks
+ * for another permit. */
 #define SLP_QUOTA_LATE_US 50000u
 #define SLP_QUOTA_WINDOW_US (1000000u + SLP_QUOTA_LATE_US)
 #define SLP_QUOTA_CALLS_MAX 20u /* the highest limit of calls a second that a kind may have */
@@ -24,9 +24,9 @@
 
 typedef struct slp_quota {               /* the limit of one kind of call */
   uint64_t kind;                         /* hash of the kind's name; 0: not in use */
-  uint64_t sent_us[SLP_QUOTA_CALLS_MAX]; /* times of the last turns given, as a ring; 0: none yet */
-  uint32_t next;                         /* index of the oldest turn in the ring */
-  /* doublings of the window after refusals: the window is SLP_QUOTA_WINDOW_US << slowed */
+  uint64_t sent_us[SLP_QUOTA_CALLS_MAX]; /* times of the last permits given, as a ring; 0: none yet */
+  uint32_t next;                         /* index of the oldest permit in the ring */
+  /* how often refusals have doubled the window: the window is SLP_QUOTA_WINDOW_US << slowed */
   uint32_t slowed;
   uint64_t refused_us; /* when `slowed` last changed */
 } slp_quota;
@@ -35,7 +35,7 @@ typedef struct slp_quotas { /* all zero: no call was made yet */
   slp_quota all[SLP_QUOTA_KINDS_MAX];
 } slp_quotas;
 
-/* Takes a turn for one call. Returns when the call may be sent: now_us or later. a_second is the limit of
+/* Takes a permit for one call. Returns when the call may be sent: now_us or later. a_second is the limit of
  * calls a second, 1 to SLP_QUOTA_CALLS_MAX, and always the same for a kind. */
 uint64_t slp_quota_take(slp_quotas *q, slp_str kind, uint32_t a_second, uint64_t now_us);
 /* To be called when the service has refused a call of this kind because the limit was exceeded. */

@@ -22,9 +22,9 @@ typedef struct slp_paging { /* a loop over the pages of one answer */
   uint32_t share;   /* number of loops that run in parallel for the answer; 1 unless the caller sets it */
   uint32_t n, vain; /* n: pages so far; vain: pages in a row without anything new */
   uint32_t looked;  /* number of tokens that slp_paging_next() has compared so far */
-  /* A cycle of tokens is found by Brent's algorithm. token: hash of an earlier token, which is compared with
-   * each new one, and replaced at the 1st, 2nd, 4th, 8th token and so on. mark: number of the token that
-   * replaces it next. */
+  /* A cycle of tokens is found by Brent's algorithm. token: hash of an earlier token, with which each new
+   * token is compared. It is replaced by the 1st, 2nd, 4th, 8th token and so on. mark: number of the token
+   * that replaces it next. */
   uint64_t token;
   uint32_t mark;
 } slp_paging;
