@@ -49,8 +49,9 @@ static void free_batch(slp_batch *b) {
   slp_mem_drop(mem);
 }
 
-/* The text of the fields event, event_id, user and whole in Kinesis records; only records of DynamoDB Streams
- * have these fields. They are set when the array of records grows, and not again for every record. */
+/* The value of the fields event, event_id, user and whole in Kinesis records, which have no such data;
+ * records of DynamoDB Streams do. The fields are set to `nothing` when the array of records grows, and not
+ * again for every record. */
 static const char nothing[] = "";
 static void clear_changes(slp_batch *b, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
@@ -68,7 +69,8 @@ void slp_batch_recycle(slp_batch *b) {
   b->consumer = NULL;
   b->shard = NULL;
   b->user = NULL;
-  /* 1: the fields are set. All records of a batch are of one stream, so the first one shows it. */
+  /* If the records were changes of DynamoDB Streams, their four fields must be set to `nothing` again. All
+   * records of a batch are of one stream, so the first record shows that. */
   if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n);
   b->n = b->runs_n = b->flags = 0;
   b->out = b->dead = 0;
@@ -237,9 +239,8 @@ static void give_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   int gone = slp_reading_state(s) == SLP_READER_GONE;
-  /* Nothing to do if the lease is being given up already, or if reading of the shard failed for good
-   * (`gone`). One case remains: without leases, a shard that is gone still hands out records fetched
-   * before. */
+  /* There is nothing to do if the lease is being given up already. The same holds if reading of the shard has
+   * failed for good (`gone`), unless the shard has no lease and still has fetched records to hand out. */
   if (s->lease.drain || (gone && (c->leases || slp_queue_empty(s)))) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record was returned %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"

@@ -10,11 +10,11 @@
 void slp_batches_init(slp_engine *e);
 void slp_batches_free(slp_engine *e); /* frees the spare batch; the user must hold no batch */
 uint32_t slp_batches_out(const slp_engine *e);
-/* with SLOOP_ORDER_SHARD: how many batches of s the user holds */
+/* with SLOOP_ORDER_SHARD: returns how many batches of s the user holds */
 uint32_t slp_batches_of(const slp_shard *s);
 void slp_batch_ack(slp_batch *b, size_t index);
-/* Implements sloop_batch_owned: tells whether acknowledging the record still has an effect. Returns 1: yes;
- * 0: not at this moment, the lease deadline has passed; -1: never again. */
+/* Implements sloop_batch_owned. Returns 1 if acknowledging the record still has an effect. Returns 0 if it
+ * has none now, because the lease deadline has passed. Returns -1 if it will never have one again. */
 int slp_batch_owned(slp_batch *b, size_t index);
 void slp_batch_done(slp_batch *b, size_t acked);
 slp_batch *slp_batch_new(slp_engine *e);

@@ -9,9 +9,9 @@
 
 #include <sloop.h>
 
-/* A run is a sequence of records in a batch that are neighbours in one page. A page's records leave in the
- * page's order, so a whole batch is acknowledged or given back run by run, not record by record. In the
- * batch, records of other shards may stand between the records of one run. */
+/* A run is a sequence of records in a batch that are neighbours in one page. A page's records are handed out
+ * in the page's order, so a whole batch is acknowledged or given back run by run, not record by record. In
+ * the batch, records of other shards may stand between the records of one run. */
 typedef struct slp_batch_run {
   slp_buffered *buffered;
   uint32_t first, n; /* index of the run's first record in the page; number of records in the run */
@@ -37,7 +37,7 @@ struct sloop_batch_s {
   uint32_t flags; /* the SLOOP_REC_* flags of all records of the batch, or-ed together */
   /* payload_bytes: sum of the records' data. charged: bytes of the budget that recs, items and runs take. */
   uint64_t payload_bytes, charged;
-  /* how far the last record's page was behind the tip of its shard, in ms; -1: not known */
+  /* how far the last record's page was behind the newest record of its shard, in ms; -1: not known */
   int64_t behind_ms;
   void *user;   /* the user's pointer, see sloop_batch_set_data() */
   uint8_t out;  /* 1: the user holds the batch */

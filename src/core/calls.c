@@ -16,9 +16,9 @@ void slp_calls_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
   e->calls.in_flight -= (uint32_t)slp_list_linked(&s->call.out_link);
   slp_list_remove(&s->call.out_link);
-  /* Another shard may be waiting with a paused transfer, and the page of this call may have to leave after
-   * that shard's records. So the permission to exceed the budget becomes free for it; otherwise nothing would
-   * ever move again. */
+  /* Another shard's transfer may be paused, and the records of this call's page may have to be handed out
+   * after that shard's records. So s loses the permission to exceed the budget, which the other shard can
+   * then get. Otherwise neither shard could ever go on. */
   if (e->calls.beyond == s) e->calls.beyond = NULL;
   slp_list_remove(&s->call.stalled_link);
   slp_pump_soon(e);

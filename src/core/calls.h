@@ -27,25 +27,27 @@ typedef struct slp_calls { /* one per engine */
   slp_list out; /* shards with a call in flight, the oldest call first, linked by slp_shard_call.out_link */
   slp_shard *beyond;  /* the shard whose call may exceed the budget; NULL: none */
   uint64_t beyond_us; /* since when the shard `beyond` may exceed the budget */
-  uint64_t turn_us; /* when a shard that the merge does not wait for was last allowed to exceed the budget */
-  slp_timer timer;  /* runs the pump at a later time */
+  uint64_t turn_us;   /* when a shard for which no other shard waits was last allowed to exceed the budget */
+  slp_timer timer;    /* runs the pump at a later time */
   uint32_t in_flight, in_flight_max; /* calls in flight now; the most calls that may be in flight */
 } slp_calls;
 
 /* Initialises e->calls. The caller must have reserved a timer in the host. */
 void slp_calls_init(slp_engine *e, uint32_t in_flight_max);
 void slp_calls_free(slp_engine *e);
-/* makes room for one more shard in both heaps: the merge, and slp_calls.want. Returns 0 or SLP_ENOMEM. */
+/* makes room for one more shard in two heaps: slp_engine.merge and slp_calls.want. Returns 0 or
+ * SLP_ENOMEM. */
 int slp_calls_room(slp_engine *e);
-int slp_calls_is_stalled(const slp_shard *s); /* 1: the transfer of s is paused because the budget is spent */
-/* to be called when the call of s is done or cancelled; makes the pump run */
+/* returns 1 if the transfer of s is paused because the budget is spent */
+int slp_calls_is_stalled(const slp_shard *s);
+/* to be called when the call of s is done or cancelled; makes the pump (pump.c) run */
 void slp_calls_over(slp_shard *s);
 uint64_t slp_calls_reserved(const slp_shard *s);
 void slp_calls_give(slp_shard *s); /* gives the whole reservation of s back, because the call left no page */
 void slp_calls_settle(slp_shard *s, uint64_t real); /* replaces the reservation by `real` bytes */
 /* To be called when the answer to the call of s needs `need` bytes in all. Returns 1 if it may have them, 0
- * if the transfer must pause. Runs deep inside the transport, so it makes no callback and only posts the
- * pump. */
+ * if the transfer must pause. This function runs deep inside the transport, so it makes no callback, and only
+ * makes the pump run later. */
 int slp_calls_grow(slp_shard *s, uint64_t need);
 
 #endif

@@ -74,7 +74,8 @@ static void own_call_was_fine(slp_consumer *c) {
   c->failing_since_us = 0;
 }
 
-/* Handles a failed describe or list call: repeats it later, or stops the consumer with a fatal error. */
+/* Handles a failed describe or list call: makes the call be repeated later, or stops the consumer with a
+ * fatal error. */
 static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   if (!c->started_from && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
@@ -87,8 +88,8 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
     c->failing_since_us = slp_now_us(c->engine->host);
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
-  /* If throttled calls follow each other, only the second and every fifth are reported to the user. A single
-   * throttled call is normal; a second one means that throttling lasts for seconds. */
+  /* If several calls in a row are throttled, only the second and every fifth are reported to the user. A
+   * single throttled call is normal; a second one means that throttling lasts for seconds. */
   if (f->class != SLP_THROTTLE || c->fails == 2 || c->fails % 5 == 0)
     slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "%s: call failed class=%s try=%u wait_ms=%u",
@@ -179,8 +180,8 @@ static void on_described(slp_op *rq) {
   c->created_ms = d->created_ms;
   own_call_was_fine(c);
   look_later(c);
-  /* logs whether records are pushed or polled; as a warning if the user preferred push, but this consumer
-   * polls */
+  /* Logs whether records are pushed or polled. The entry is a warning if the user preferred push, but this
+   * consumer polls. */
   if (c->source->told[0])
     slp_report_log(c, c->source->pushes ? SLOOP_LOG_INFO : SLOOP_LOG_WARN, "%s", c->source->told);
   if (c->leases) {
@@ -304,8 +305,8 @@ static int latest_is_due(const slp_consumer *c) {
  * its end. */
 static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
   if (of_listing->class != SLP_FINE && of_listing->class != SLP_GONE) return;
-  /* records are to be read again, for example after a seek back, so the end of the stream will be reported
-   * again */
+  /* If records must be read again, for example after a seek back, the end of the stream must also be reported
+   * again after them. */
   if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c);
   if (may_tell_end(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER && latest_is_due(c))
     slp_listing_describe_latest(c, on_latest);
@@ -320,7 +321,7 @@ static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
  * earlier records. */
 static int may_begin_early(const slp_consumer *c) {
   int alone =
-      /* one consumer in the list: no joined consumer waits for this listing */
+      /* c is the only consumer in the list, so no joined consumer waits for this listing */
       c->engine->consumers.next == c->engine->consumers.prev;
   return alone && c->life == SLP_LIFE_LISTING && !c->leases && !c->started_from && !c->o->shards_n &&
          c->engine->order == SLOOP_ORDER_TIME && c->source->names_no_children &&
@@ -470,8 +471,8 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
   if (c->life >= SLP_LIFE_STOPPING) return SLOOP_ESTATE;
   int r = slp_listing_ask(c, cb, arg);
   if (r) return r;
-  /* Sets `follows` to 1 if a listing comes anyway. In DESCRIBING it comes after the description. In LISTING
-   * it is in flight; but with leases the fleet must start it. */
+  /* `follows` is 1 if a listing comes anyway. In DESCRIBING a listing follows the description. In LISTING a
+   * listing is in flight already, except with leases: then lease/ begins the first listing. */
   int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leases);
   if (!follows) list_now(c);
   return 0;
@@ -518,15 +519,16 @@ static void on_stop_timer(slp_timer *t) {
   slp_post(c->engine->host, &c->stop.ev);
 }
 
-/* Sets a timer that ends the stop after limit_ms, even if batches or leases are still out. */
+/* Sets a timer that ends the stop after limit_ms, even if the user still holds batches, or leases are not
+ * given up yet. */
 static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
   slp_host *h = c->engine->host;
   uint64_t at_us = limit_ms > UINT64_MAX / 1000 ? UINT64_MAX : slp_after_us(slp_now_us(h), limit_ms * 1000);
   if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop.timer, at_us);
 }
 
-/* With leases a stop gets at least this much time, whatever the user asks for. Checkpoints and rows are
- * written only after the last batch has come back, or when the time for batches is over. */
+/* With leases a stop may take at least this long, even if the user sets a shorter limit. Checkpoints and rows
+ * are written only after the last batch has come back, or when the time for batches is over. */
 #define LEAVE_MS_MIN 2000u
 
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {
@@ -687,8 +689,8 @@ int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {
 
 static uint64_t ms_or_none(int64_t ms) { return ms < 0 ? UINT64_MAX : (uint64_t)ms; }
 
-/* Returns since when the consumer reads nothing: before it is RUNNING since slp_consumer_start, afterwards
- * since the last change of c->life. */
+/* Returns since when the consumer reads nothing. Before RUNNING that is the time of slp_consumer_start,
+ * afterwards the time when c->life last changed. */
 static uint64_t idle_since_us(const slp_consumer *c) {
   return c->life < SLP_LIFE_RUNNING && c->started_us ? c->started_us : c->life_us;
 }
@@ -720,8 +722,8 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   else if (!c->sum.open_n && all.behind_ms < 0)
     all.unknown_ms = (int64_t)((now_us - idle_since_us(c)) / 1000);
   while ((s = slp_map_each(&c->shards, &at))) {
-    /* Whether every shard is at its tip does not depend on a shard that hands out no records: it is paused,
-     * or it waits for a parent that is paused. */
+    /* A shard that hands out no records, because it or its parent is paused, does not count when it is
+     * determined whether every shard is at its tip. */
     if (!slp_reading_is_on(s) || s->paused || !slp_order_is_in(s)) continue;
     if (!slp_reading_at_tip(s)) no_tip = 1;
     asked_us = slp_min_u64(asked_us, slp_reading_tip_asked_us(s));
@@ -742,7 +744,7 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }
 
-/* The user's callback that is called for each shard, with its argument. */
+/* The user's function that slp_consumer_each calls for each shard, and its argument. */
 typedef struct visit {
   void (*each)(const sloop_shard_stats_t *, void *arg);
   void *arg;

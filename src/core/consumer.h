@@ -23,7 +23,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
 int slp_consumer_start(slp_consumer *c);
 /* Stops c within limit_ms. cb is called once, when the stop is over. Returns 0 or SLOOP_ESTATE. */
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg);
-/* Makes sure that no callback to the user is made any more. Afterwards only slp_consumer_free may be
+/* Stops everything that could make a callback to the user. Afterwards only slp_consumer_free may be
  * called. */
 void slp_consumer_silence(slp_consumer *c);
 /* Frees the consumer at once: cancels its calls, and separates its batches from it. If a stop is pending, its
@@ -37,7 +37,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg);
 void slp_consumer_fatal(slp_consumer *c, const slp_fail *f);
 int slp_consumer_save(slp_consumer *c, char *buf, size_t *len); /* in save.c */
 void slp_consumer_stats(slp_consumer *c, slp_counts *out);
-/* Calls each() for every shard that has statistics, before slp_consumer_each returns. */
+/* Calls each() once for every shard that has statistics. */
 void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *, void *arg), void *arg);
 
 #endif

@@ -1,4 +1,5 @@
-/* consumer_inside.h - the members of a consumer: its parts, and what no part owns. */
+/* consumer_inside.h - the members of a consumer: its parts, and the fields that belong to no part (core.h
+ * explains parts). */
 #ifndef SLP_CORE_CONSUMER_INSIDE_H
 #define SLP_CORE_CONSUMER_INSIDE_H
 
@@ -39,15 +40,15 @@ struct slp_consumer {
   slp_listing listing;
   uint64_t started_us; /* when slp_consumer_start was called */
   uint32_t fails;      /* describe or list calls that failed in a row */
-  /* since when describe or list calls fail; throttled calls do not count; 0: they do not fail */
+  /* since when describe or list calls fail for another reason than throttling; 0: they do not fail */
   uint64_t failing_since_us;
   slp_timer timer;                    /* runs when the next describe or list call is due */
   slp_timer look_timer;               /* runs when the stream is described again, in case it has changed */
   slp_start_position *start_position; /* owned; where the user wants reading to begin */
   /* 1: every shard has its position, because the start position was applied to a listing; see start.c */
   uint8_t started_from;
-  slp_list candidates; /* shards that enter the order if their parents are finished; see order.c */
-  uint8_t entering;    /* 1: let_in() in order.c is running, so a nested call of it does nothing */
+  slp_list candidates; /* shards that may be read once their parents are finished; see order.c */
+  uint8_t entering;    /* 1: let_in() in order.c is running, so a nested call of let_in() does nothing */
   uint8_t paused_all;  /* 1: the user paused all shards; shards that are found later are paused too */
   struct {             /* with leases: the last shard whose position the service refused to this worker */
     char shard[129];

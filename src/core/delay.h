@@ -1,6 +1,6 @@
 /* delay.h - learns how long a pushed record takes from the service to this process. The service stamps the
- * record by its own clock; its arrival is measured by our clock. So a delay includes the difference between
- * the two clocks. That difference is the same for all records, and need not be known. */
+ * record by its own clock; the arrival here is measured by our clock. So a delay includes the difference
+ * between the two clocks. That difference is the same for all records, and need not be known. */
 #ifndef SLP_CORE_DELAY_H
 #define SLP_CORE_DELAY_H
 

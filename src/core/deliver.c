@@ -1,14 +1,14 @@
-/* deliver.c - takes batches out of the merge (merge.h): decides which record may leave now, how long a silent
- * shard may hold the other shards back, and which records are late.
+/* deliver.c - takes batches out of the merge (merge.h): decides which record is handed out next, how long a
+ * shard without records may hold the other shards back, and which records are late.
  *
- * A record leaves when its key is the least in the merge. Then every other shard has a later record in
+ * A record is handed out when its key is the least in the merge. Then every other shard has a later record in
  * memory, or a later watermark. If the least key is a watermark, its shard has no record and holds all other
  * shards back. How long that lasts:
  *   1. While the shard answers, or while the waiting records are a backlog, the other shards wait for it.
  *   2. A shard that fails, or that does not answer although it is at its tip, is set aside after
  *      order_wait_ms: no shard waits for it any more. Records that it brings later are flagged late.
  *   3. If the waiting records are late themselves, waiting can't restore their order. So they never count as
- *      a backlog, however old they are.
+ *      a backlog, even if they are old.
  *
  * A consumer that was started and has not listed its shards also holds joined consumers back. Two kinds of
  * consumers do not: a paused one, and one with leases, because its fleet decides when it gets shards. */
@@ -36,19 +36,20 @@
 #include <sloop.h>
 
 /* A record counts as being at the tip if it had arrived in the stream less than this time before it was read.
- * At the tip, waiting for a silent shard delays records for the user. */
+ * At the tip, a wait for a silent shard delays new records for the user. In a backlog such a wait matters
+ * little. */
 #define YOUNG_MS 10000
 
 static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
 
-/* To be called when a record has left, or when no record waits: forgets since when the next record was held
- * back. */
+/* To be called when a record was handed out, or when no record waits. Forgets since when the next record was
+ * held back. */
 static void is_not_blocked(slp_engine *e) {
   e->delivery.waits_since_us = e->delivery.blocked_since_us = e->delivery.held_since_us = 0;
   e->delivery.prolonged = 0;
 }
 
-/* Remembers since when a shard holds the next record back: since now, unless a shard does so already. */
+/* Remembers that the next record is held back from now on, unless it is held back already. */
 static void is_blocked(slp_engine *e) {
   if (!e->delivery.blocked_since_us) e->delivery.blocked_since_us = slp_now_us(e->host);
 }
@@ -82,8 +83,8 @@ static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {
   return (s->consumer->source->pushes ? slp_min_u64(ms, PUSH_WAIT_MS) : ms) * 1000;
 }
 
-/* Returns when the record that would leave next was taken into its queue. The search for that record looks at
- * every shard, so its result is kept until a record leaves. */
+/* Returns when the earliest record of all shards was taken into its queue. The search for that record looks
+ * at every shard, so the result is kept until a record is handed out. */
 static uint64_t waits_since_us(slp_engine *e) {
   slp_buffered *buffered;
   uint32_t i;
@@ -98,7 +99,7 @@ static uint64_t waits_since_us(slp_engine *e) {
   return e->delivery.waits_since_us;
 }
 
-/* Returns 1 if the record that would leave next is at the tip: it arrived in the stream less than YOUNG_MS
+/* Returns 1 if the earliest record of all shards is at the tip: it arrived in the stream less than YOUNG_MS
  * before it was read. Also returns 1 if that record is late already, because waiting can't restore its order.
  * The search looks at every shard, so a result of 0 is kept for 200 ms. */
 static int waiting_is_young(slp_engine *e) {
@@ -112,20 +113,20 @@ static int waiting_is_young(slp_engine *e) {
   return 0;
 }
 
-/* Returns since when the record that would leave next has waited for silent shards:
+/* Returns since when the earliest record of all shards has waited for silent shards:
  *   - if that record is at the tip: since it came. So N silent shards cost one wait and not N.
- *   - in a backlog: since a shard began to hold the record back, because a backlog is fetched long before its
- *     turn.
- * The search looks at every shard, so its result is kept until a record leaves. */
+ *   - in a backlog: since a shard began to hold the record back, because records of a backlog are fetched
+ *     long before they can be handed out.
+ * The search looks at every shard, so the result is kept until a record is handed out. */
 static uint64_t held_since_us(slp_engine *e) {
   slp_delivery *d = &e->delivery;
   if (!d->held_since_us) d->held_since_us = waiting_is_young(e) ? waits_since_us(e) : d->blocked_since_us;
   return d->held_since_us;
 }
 
-/* Returns until when the merge waits for a pushed shard s that has listened since listens_since_us. By then s
- * has brought all records as old as the waiting record, and the connections of both shards were read once
- * more. */
+/* Returns the time at which the merge stops waiting for a pushed shard s whose subscription is open and
+ * silent. By then s has brought all records as old as the waiting record, and the connections of both shards
+ * were read once more. listens_since_us: the result of slp_reader_listens_since_us(s). */
 static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   uint64_t came_us = waits_since_us(e);
   uint64_t until = slp_max_u64(slp_delay_over_us(&s->consumer->delay, e->delivery.waits_time),
@@ -151,8 +152,8 @@ static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t 
   return slp_max_u64(until_us, e->delivery.backlog_until_us);
 }
 
-/* Returns until when the merge waits for shard s, which holds the other shards back; UINT64_MAX: without a
- * limit. listens_since_us: the result of slp_reader_listens_since_us(s). */
+/* Returns the time at which the merge stops waiting for shard s, which holds the other shards back;
+ * UINT64_MAX: the wait has no limit. listens_since_us: the result of slp_reader_listens_since_us(s). */
 static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
   if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
@@ -169,10 +170,10 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   return longer_in_backlog_us(e, until, slp_reading_failing_since_us(s));
 }
 
-/* Returns until_us, the end of a wait. Returns a later time if the loop has stood still: then the loop must
+/* Returns until_us, the end of a wait. Returns a later time if the event loop was blocked: then the loop must
  * first run for a while, because the answer of the silent shard may lie unread in the socket. Also makes the
- * delivery run shortly before until_us, to notice if the loop stands still until then. A wait that is over is
- * prolonged only once, because a program may block the loop in every turn. */
+ * delivery run shortly before until_us, to notice if the loop is blocked until then. A wait that is over is
+ * prolonged only once, because a program may block the loop again and again. */
 static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until_us) {
   slp_delivery *d = &e->delivery;
   uint64_t now = slp_now_us(e->host), settles_us = slp_min_u64(SETTLES_US, order_wait_us);
@@ -213,7 +214,7 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   return 1;
 }
 
-/* Returns until when records wait for the first listing of consumer c. */
+/* Returns the time at which records stop waiting for the first listing of consumer c. */
 static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   if (e->order_wait_ms == UINT32_MAX) return UINT64_MAX;
   uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000, failing_us = c->failing_since_us;
@@ -221,7 +222,7 @@ static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   return settled_us(e, wait_us, longer_in_backlog_us(e, until, failing_us));
 }
 
-/* Returns 1 if no record may leave now, because a joined consumer has not listed its shards yet. */
+/* Returns 1 if no record may be handed out now, because a joined consumer has not listed its shards yet. */
 static int a_listing_is_waited_for(slp_engine *e) {
   if (slp_merge_ready(&e->merge) == 0) return 0;
   SLP_LIST_EACH(&e->consumers, it) {
@@ -290,8 +291,8 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   return 0;
 }
 
-/* Returns the shard whose record comes before the records of all other shards. NULL: no record may leave
- * now. */
+/* Returns the shard whose record comes before the records of all other shards. NULL: no record may be handed
+ * out now. */
 static slp_shard *first_in_time(slp_engine *e) {
   slp_merge_node *top;
   while ((top = slp_merge_top(&e->merge))) {
@@ -302,8 +303,9 @@ static slp_shard *first_in_time(slp_engine *e) {
   return NULL;
 }
 
-/* Returns the shard whose turn it is among those with records that may leave; NULL: there is none. Leaves out
- * shards of which the user holds batches_out_max batches. */
+/* Returns the first shard of slp_engine.ready_shards that may hand out records now; NULL: there is none.
+ * Skips shards of which the user holds batches_out_max batches, and shards whose returned records must
+ * wait. */
 static slp_shard *next_ready_shard(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   SLP_LIST_EACH(&e->ready_shards, it) {
@@ -318,8 +320,8 @@ static slp_shard *next_ready_shard(slp_engine *e) {
   return NULL;
 }
 
-/* Fills the batch with records that may leave now. only: takes records of that shard; NULL: of all shards, in
- * the order of their keys. Returns 0 or SLP_ENOMEM. */
+/* Fills the batch with records that may be handed out now. only: the shard whose records are taken; NULL:
+ * takes records of all shards, in the order of their keys. Returns 0 or SLP_ENOMEM. */
 static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
   int r = 0;
   slp_shard *s;
@@ -343,8 +345,8 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   return r;
 }
 
-/* Returns 1 if a callback other than on_batch is due. Such a callback comes before the next batch, so that a
- * loss is reported before the records that follow the gap. */
+/* Returns 1 if a callback to the user is due that reports something (not on_batch). Such a callback comes
+ * before the next batch, so that a loss is reported before the records that follow the gap. */
 static int somebody_is_being_told(const slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
     if (slp_report_pending(SLP_OWNER(it, slp_consumer, link))) return 1;
@@ -379,7 +381,7 @@ static void run(slp_event *ev) {
     SLP_LIST_EACH(&e->consumers, it) slp_consumer_check(SLP_OWNER(it, slp_consumer, link));
     return;
   }
-  slp_deliver_soon(e); /* after this batch, more records may be ready to leave */
+  slp_deliver_soon(e); /* after this batch, more records may be ready */
   if (b->dead)
     slp_batch_bury(b);
   else

@@ -6,8 +6,8 @@
 
 void slp_deliver_init(slp_engine *e);
 void slp_deliver_free(slp_engine *e);
-/* to be called after a seek: forgets the latest order time, so that records that come from now on are not
- * late */
+/* To be called after a seek. Forgets the latest order time, so that records that come from now on do not
+ * count as late. */
 void slp_deliver_anew(slp_engine *e);
 
 #endif

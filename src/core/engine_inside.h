@@ -1,4 +1,5 @@
-/* engine_inside.h - the members of an engine: its parts, and what no part owns. */
+/* engine_inside.h - the members of an engine: its parts, and the fields that belong to no part (core.h
+ * explains parts). */
 #ifndef SLP_CORE_ENGINE_INSIDE_H
 #define SLP_CORE_ENGINE_INSIDE_H
 
@@ -26,7 +27,7 @@ struct slp_engine {
   slp_budget budget;
   slp_pages pages;
   slp_calls calls;
-  slp_meet polls;                /* groups polls of several shards, so that they go out at the same moment */
+  slp_meet polls;                /* groups the polls of several shards, so that they are sent together */
   slp_event pump_ev, deliver_ev; /* pump_ev runs slp_pump_run; deliver_ev runs the delivery, see deliver.c */
   /* The next five fields are options of the user, see sloop_opts_t. */
   sloop_order_t order;
@@ -40,8 +41,8 @@ struct slp_engine {
   slp_batches batches;
 };
 
-/* slp_pump_soon makes the pump run, which looks for a shard that may call. slp_deliver_soon makes the
- * delivery run, which looks for records that may leave. */
+/* slp_pump_soon makes pump.c run, which looks for a shard that may call. slp_deliver_soon makes deliver.c
+ * run, which looks for records that may be handed out. */
 static inline void slp_pump_soon(slp_engine *e) { slp_post(e->host, &e->pump_ev); }
 static inline void slp_deliver_soon(slp_engine *e) { slp_post(e->host, &e->deliver_ev); }
 

@@ -1,5 +1,5 @@
-/* lag.c - remembers how far behind its tip each answer left a shard. Kinesis says so in every page. For other
- * services the lag is the age of the newest record in the page, and 0 at the tip. */
+/* lag.c - remembers how far behind its tip each answer left a shard. Kinesis states this lag in every page.
+ * For other services the lag is the age of the newest record in the page, and 0 at the tip. */
 #include "core/lag.h"
 
 #include "base/fail.h"

@@ -1,5 +1,5 @@
-/* lag.h - remembers how far behind its tip the last successful answer left a shard. progress.h computes from
- * that the lag as it is now. */
+/* lag.h - remembers how far behind its tip the last successful answer left a shard. progress.h computes the
+ * present lag from that. */
 #ifndef SLP_CORE_LAG_H
 #define SLP_CORE_LAG_H
 
@@ -27,9 +27,9 @@ void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us);
 /* To be called when the stream's retention has changed: warns the user if the lag is large compared with the
  * new retention. */
 void slp_lag_kept_for(slp_shard *s);
-/* Returns the lag in ms as the last successful answer said it; -1: not known. */
+/* Returns the lag in ms that the last successful answer stated; -1: not known. */
 int64_t slp_lag_told_ms(const slp_shard *s);
-/* Returns slp_lag.told_us, the time that the lag is of. */
+/* Returns slp_lag.told_us: when the call for that answer was made. */
 uint64_t slp_lag_told_us(const slp_shard *s);
 void slp_lag_init(slp_shard *s);
 void slp_lag_forget(slp_shard *s); /* from now on the lag is not known */

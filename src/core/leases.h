@@ -24,18 +24,18 @@ typedef enum slp_drain {
   SLP_DRAIN_ASKED /* the lease is given up as soon as the user holds no record of the shard */
 } slp_drain;
 
-/* The steps in which a shard ends when the user decides which checkpoints are written (the option
+/* The steps in which reading of a shard ends if the user decides which checkpoints are written (the option
  * SLOOP_CHECKPOINTS_ASKED). */
 typedef enum slp_shard_end {
   SLP_END_NO,       /* the shard was not read to its end */
-  SLP_END_READ_OUT, /* every record of the shard was read and handed out, and lease/ was told so */
+  SLP_END_READ_OUT, /* every record of the shard was read and handed out, and lease/ was notified */
   /* every record of the shard is acknowledged, and the user was told that the shard is read to its end */
   SLP_END_TOLD,
   SLP_END_NAMED /* the user asked for the end to be written as the checkpoint, so it may be written */
 } slp_shard_end;
 
-/* What lease/ keeps about a shard, one per shard. lease/leased_consumer.c, processor.c and requests.c write
- * all fields except `bytes`, which batch.c counts. */
+/* What lease/ remembers about a shard; each shard has one. lease/leased_consumer.c, processor.c and
+ * requests.c write all fields except `bytes`, which batch.c counts. */
 typedef struct slp_shard_lease {
   slp_position from;        /* the position that the lease had when this worker took it */
   slp_shard_desc *children; /* owned, one block: the children that the shard's last answer named */
@@ -101,7 +101,7 @@ typedef struct slp_leases_ops {
    * slp_consumer_check() is called. */
   void (*leave)(slp_leases *l, uint64_t limit_ms);
   int (*left)(const slp_leases *l);
-  /* 1: leaving is over, but some rows of the lease table could not be written */
+  /* returns 1 if leaving is over, but some rows of the lease table could not be written */
   int (*undone)(const slp_leases *l);
   /* Stops the consumer with the fatal error f. Nothing is written to the lease table any more. */
   void (*end)(slp_leases *l, const slp_fail *f);

@@ -30,7 +30,7 @@ typedef struct slp_stop {
   sloop_cb cb; /* the user's callback for the end of the stop */
   void *arg;
   slp_timer timer;  /* runs when the time limit of the stop is over */
-  uint64_t wait_us; /* with leases: until when the stop waits for the user to give batches back */
+  uint64_t wait_us; /* with leases: when the stop ceases to wait for batches that the user holds */
   slp_event ev;     /* ends the stop: its handler makes the callback */
 } slp_stop;
 

@@ -207,7 +207,7 @@ static void bar_waiting(slp_consumer *c) {
     if (is_barred_now(s)) slp_lineage_set(s, SLP_SELECT_BARRED);
 }
 
-/* Counts s as a child of `parent`; does nothing if that is NULL. */
+/* Counts s as a child of `parent`; does nothing if `parent` is NULL. */
 static void count_child(slp_shard *parent, const slp_shard *s) {
   if (!parent) return;
   parent->lineage.children_n++;
@@ -391,8 +391,8 @@ static void count_children(slp_consumer *c) {
   }
 }
 
-/* Replaces the parents of s, which is not being read yet, if the listing's row d names other parents than a
- * page of records did. Returns 0: nothing to replace; 1: replaced; SLP_ENOMEM. */
+/* Replaces the parents of s if the listing's row d names other parents than a page of records did, and s is
+ * not being read yet. Returns 1 if they were replaced, 0 if not, or SLP_ENOMEM. */
 static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   slp_lineage *l = &s->lineage;
   int same = slp_str_eq(l->parents[0], d->parent) && slp_str_eq(l->parents[1], d->adjacent_parent),
@@ -415,8 +415,9 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   return 1;
 }
 
-/* If a listing calls a shard open for writes, the shard was surely open OPEN_SLACK_US before that listing. A
- * split or merge appears in listings only when it is done, and a listing may itself be a moment old. */
+/* If a listing shows a shard as open for writes, the shard was surely open OPEN_SLACK_US before that listing.
+ * The slack is needed because a split or merge appears in listings only when it is done, and because the
+ * service's answer may be slightly out of date. */
 #define OPEN_SLACK_US 10000000u
 
 /* Raises slp_standing.open of each shard that has no children and that the newest listing calls open for
@@ -439,8 +440,8 @@ static void learn_row(slp_shard *s, const slp_shard_desc *d) {
   slp_lineage_learn_keys(s, d);
 }
 
-/* Takes in the new rows of the first listing, of which more pages are to come. A parent that no row has named
- * yet may be on a later page, so its child waits until the listing is complete. */
+/* Takes in the new rows of the first listing while more pages of that listing are to come. A parent that no
+ * row has named yet may be on a later page, so its child waits until the listing is complete. */
 void slp_lineage_take_part(slp_consumer *c) {
   size_t n;
   const slp_shard_desc *rows = slp_listing_next_rows(c, &n);
@@ -483,8 +484,8 @@ int slp_lineage_take_listing(slp_consumer *c) {
       r = SLP_ENOMEM;
   }
   if (barred) bar_waiting(c);
-  /* while only parts of the first listing were known, parents were missing, so all children are counted
-   * again */
+  /* If parts of the first listing were taken in before, parents were missing then, so all children are
+   * counted again. */
   corrected |= !c->started_from;
   for (at = 0; corrected && (s = slp_map_each(&c->shards, &at));) s->marked = 1;
   count_children(c);

@@ -6,7 +6,7 @@
 #include "codec/kpl.h"
 #include "core/core.h"
 
-/* Whether a shard is read: it is, it was left out, or it may not be read any more. */
+/* Whether a shard is read, is left out, or may not be read any more. */
 typedef enum slp_selection {
   SLP_SELECT_WANTED, /* the shard is being read, was read, or will be read as soon as its parents are read */
   /* the start position or the shard filter leaves the shard out; for its children it counts as read */
@@ -33,10 +33,11 @@ typedef struct slp_lineage { /* one per shard */
   uint8_t keys_known;      /* 1: `keys` is set */
   slp_hash_range keys;     /* the shard gets all records with hash keys in this range */
   slp_selection selection; /* only slp_lineage_set changes it */
-  uint8_t listed;          /* 1: the newest listing has this shard, or no listing came since it was added */
-  uint8_t listed_closed;   /* 1: the newest listing says that the shard is closed for writes */
-  uint8_t ever_listed;     /* 1: at least one listing has had this shard */
-  uint8_t missed_n;        /* listings in a row that lacked this shard */
+  /* 1: the newest listing contains this shard, or no listing has come since the shard was added */
+  uint8_t listed;
+  uint8_t listed_closed; /* 1: the newest listing says that the shard is closed for writes */
+  uint8_t ever_listed;   /* 1: at least one listing has contained this shard */
+  uint8_t missed_n;      /* listings in a row that lacked this shard */
   /* number of the last listing that was begun before the shard was added; only later listings can lack it */
   uint64_t added_serial;
   /* Number of the listing that may show a parent which is not known yet; this shard is not started before

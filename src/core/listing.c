@@ -121,8 +121,8 @@ void slp_listing_forget_rows(slp_consumer *c) {
   c->listing.rows_n = 0;
 }
 
-/* Keeps a copy of the newest listing's rows. If there is no memory for it, a shard that ends has to ask the
- * service for its children. */
+/* Keeps a copy of the newest listing's rows. Without memory no copy is kept; then the children of a shard
+ * that ends must be asked for from the service. */
 static void keep_rows(slp_consumer *c) {
   const slp_src_list *l = &c->listing.list;
   slp_listing_forget_rows(c);

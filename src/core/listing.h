@@ -28,7 +28,7 @@ typedef struct slp_listing {
   size_t rows_n;
   struct slp_listed_child *children; /* owned; `rows` sorted by the parent's id; NULL: not sorted yet */
   size_t children_n;
-  size_t part_n;   /* how many rows of the listing in flight were made into shards already */
+  size_t part_n;   /* how many rows of the listing in flight slp_listing_next_rows has returned already */
   uint64_t newest; /* the greatest shard number (slp_desc_number) in the newest complete listing */
   uint8_t describe_out, list_out; /* 1: a description is in flight; 1: a listing is in flight */
   uint8_t ended;    /* 1: the newest complete listing says that the stream is closed for writes */
@@ -37,13 +37,13 @@ typedef struct slp_listing {
   /* 1: a description must come before the next listing, to say whether shards are being split or merged */
   uint8_t status_wanted;
   uint8_t status; /* slp_stream_state: what the description before the newest listing said */
-  /* least time between two listings, because code that asks for a listing may ask again at once */
+  /* keeps a least time between two listings, because code that asks for a listing may ask again at once */
   slp_paced paced;
   uint64_t begun;     /* number of the newest listing that was begun; listings are counted from 1 */
-  uint64_t done;      /* number of the newest listing whose rows were made into shards */
+  uint64_t done;      /* number of the newest complete listing that was taken in (slp_listing_took) */
   uint64_t us;        /* when the newest listing was begun */
   uint64_t latest_us; /* when slp_listing_describe_latest was last called; 0: never */
-  sloop_list_cb cb;   /* the user's callback for the next listing; NULL: nobody asked */
+  sloop_list_cb cb;   /* the user's callback for the next listing; NULL: the user asked for none */
   void *cb_arg;
 } slp_listing;
 
@@ -58,9 +58,9 @@ void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_op *rq));
 /* Describes the stream that the name or the table has now. It may be another stream than the one that this
  * consumer reads. */
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_op *rq));
-/* 1: a call of slp_listing_describe_latest is in flight */
+/* Returns 1 if a call of slp_listing_describe_latest is in flight. */
 int slp_listing_asks_latest(const slp_consumer *c);
-int slp_listing_is_busy(const slp_consumer *c); /* 1: a description or a listing is in flight */
+int slp_listing_is_busy(const slp_consumer *c); /* returns 1 if a description or a listing is in flight */
 /* Returns when slp_listing_describe_latest was last called; 0: never. */
 uint64_t slp_listing_latest_us(const slp_consumer *c);
 /* To be called first in on_done of a description. Returns the consumer; from now on the description is no
@@ -79,29 +79,29 @@ void slp_listing_send(slp_consumer *c, void (*on_done)(slp_op *rq), void (*on_pa
 slp_consumer *slp_listing_listed(slp_op *rq);
 /* returns the consumer that the listing l belongs to; to be called in on_part */
 slp_consumer *slp_listing_of(slp_src_list *l);
-int slp_listing_is_out(const slp_consumer *c); /* 1: a listing is in flight */
+int slp_listing_is_out(const slp_consumer *c); /* returns 1 if a listing is in flight */
 /* Returns those rows of the listing in flight that were not returned before; NULL: there are none. The rows
  * stay valid until on_part returns. */
 const slp_shard_desc *slp_listing_next_rows(slp_consumer *c, size_t *ret_n);
-/* to be called when the rows of the newest listing were made into shards */
+/* to be called when the newest listing succeeded and is taken in */
 void slp_listing_took(slp_consumer *c);
-/* The next three functions return the number of a listing: of the newest one begun, of the newest one whose
- * rows were made into shards, of the next one. */
+/* The next three functions return the number of a listing: the newest one that was begun, the newest one that
+ * was taken in (slp_listing_took), and the next one. */
 uint64_t slp_listing_begun(const slp_consumer *c);
 uint64_t slp_listing_done(const slp_consumer *c);
 uint64_t slp_listing_next(const slp_consumer *c);
-uint64_t slp_listing_us(const slp_consumer *c); /* when the newest listing was begun */
+uint64_t slp_listing_us(const slp_consumer *c); /* returns when the newest listing was begun */
 /* Returns all rows of the listing. To be called only in on_done, because the source owns the rows and
  * may reuse their memory for another listing. */
 const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n);
-/* With leases: copies the rows of the newest listing that name the shard as a parent to children, at most max
- * rows. Returns how many. */
+/* With leases: copies the rows of the newest listing that name the shard as a parent, at most max rows, to
+ * `children`. Returns how many rows were copied. */
 size_t slp_listing_children(slp_consumer *c, slp_str shard, slp_shard_desc *children, size_t max);
 void slp_listing_forget_rows(slp_consumer *c);
 /* Returns 1 if the newest listing has a shard that was created later than the shard with this id, which need
  * not be in the listing. */
 int slp_listing_has_later(const slp_consumer *c, slp_str id);
-/* 1: the newest listing says that the stream takes no more records and gets no more shards */
+/* Returns 1 if the newest listing says that the stream takes no more records and gets no more shards. */
 int slp_listing_ended(const slp_consumer *c);
 /* Makes a description of the stream come before the next listing, to learn whether shards are being split or
  * merged. */
@@ -119,7 +119,8 @@ void slp_listing_forget_told(slp_consumer *c);
 /* Asks for a listing that begins in_ms from now, or earlier. If a describe or list call is in flight, its
  * answer may be too old, so another listing follows it. */
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms);
-/* 1: another listing was asked for (slp_listing_soon) while a description or listing was in flight */
+/* Returns 1 if another listing was asked for (slp_listing_soon) while a description or listing was in
+ * flight. */
 int slp_listing_is_wanted(const slp_consumer *c);
 void slp_listing_cancel(slp_consumer *c);
 

@@ -89,15 +89,16 @@ static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms)
   if (first_ms >= 0 && first_ms <= clear_ms) return 1;
   slp_mark clear = *m;
   clear.arrived_ms = clear_ms;
-  /* If every record after clear_ms should still be kept, but the mark's record is too old to be kept, then
-   * only age removed it, and nothing is missing. If a record is gone that is young enough to be kept,
-   * somebody removed it, perhaps with others. */
+  /* If the mark's record is too old to be kept, but every record after clear_ms is young enough, only age has
+   * removed the record, and nothing is missing. If a record is gone although it is young enough to be kept,
+   * it was removed on purpose, perhaps with others. */
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
 /* Returns 1 if the aggregate of the last record taken was not read to its end. Its other records are gone
- * then, which proves a loss. (A loss is also proven if had_more() returns 1 and reading continues with
- * records that arrived later. It proves nothing that the last record taken is gone itself.) */
+ * then, which proves a loss. (Two other cases: a loss is also proven if had_more() returns 1 and reading
+ * continues with records that arrived later. But the fact that the last record taken is gone proves
+ * nothing.) */
 static int is_cut(const slp_shard *s) { return SLP_MUTANT(removed_is_lost) || s->at.last.part; }
 
 /* Returns 1 if the last answer said that more records waited in the shard. */
@@ -176,8 +177,7 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
 
 /* ---- without a next record ----------------------------------------------------------------------------- */
 
-/* Returns how many ms clear_ms must be able to move before it is moved, because each move costs a write of
- * the lease's row. */
+/* Returns by how many ms at least clear_ms is moved at a time. Each move costs a write of the lease's row. */
 static int64_t step_ms(const slp_consumer *c) {
   return c->retention_ms > 0 ? slp_max_i64(c->retention_ms / STEPS, STEP_MS_MIN) : STEP_MS;
 }

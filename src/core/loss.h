@@ -11,8 +11,8 @@
 #include "core/core.h"
 #include "core/mark.h"
 
-/* Whether records are missing after a position that the service no longer keeps: no, perhaps, certainly. The
- * loss is reported when the next answer comes. */
+/* Whether records are missing after a position that the service no longer keeps: no; perhaps; certainly. Such
+ * a loss is reported when the next answer comes. */
 typedef enum slp_gap { SLP_GAP_NONE, SLP_GAP_MAYBE, SLP_GAP_CERTAIN } slp_gap;
 
 /* Reports to the user that records after the last one taken from the shard are missing (certain: 1), or may

@@ -14,13 +14,13 @@ typedef struct slp_mark {
   int64_t clear_ms;
   uint32_t sub;  /* index of the record inside its aggregate; 0 if it is in no aggregate */
   uint8_t seq_n; /* digits in seq; 0: the mark names no record */
-  /* 1: this record is followed by more records of the same aggregate; 0: by none, or it is not known */
+  /* 1: more records of the same aggregate follow this record; 0: none follows, or that is not known */
   uint8_t part;
   /* 1: this is an idle mark: no record has its sequence number. The service gave the number as the shard's
    * position, because no record had come until arrived_ms. */
   uint8_t idle;
-  /* How many digits the number has in the lease's row, if leading zeros make that differ from seq_n;
-   * otherwise 0. A conditional write must send the same text as the row has. */
+  /* How many digits the number has in the lease's row, if leading zeros make it longer or shorter there than
+   * seq_n; otherwise 0. A conditional write must send the same text as the row has. */
   uint8_t row_n;
   char seq[SLP_SEQ_MAX];
 } slp_mark;
@@ -39,8 +39,8 @@ static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t 
 
 /* ---- numbers from outside: mark.c ---------------------------------------------------------------------- */
 
-/* Returns the text of a sequence number, without its leading zeros if it would not fit into a mark with them.
- * Returns {NULL, 0} if it is no number, or too long even without them. */
+/* Returns the sequence number `text`; if it is too long for a mark, without leading zeros. Returns {NULL, 0}
+ * if `text` is no number, or too long even without leading zeros. */
 static inline slp_str slp_seq_fit(slp_str text) { return slp_num_fit(text, SLP_SEQ_MAX); }
 
 /* Brings the number into the one form that the service accepts: without leading zeros, or padded with zeros

@@ -1,8 +1,8 @@
 /* merge.c - a tournament tree of the shards' keys.
  *
- * Why not a binary heap: its branches, which the processor can't predict, and its waits for memory cost more
- * than everything else. In a tournament tree it is known beforehand which entries a changed key is compared
- * with, and no comparison branches. So the processor loads all these entries at once.
+ * A binary heap would be slower: branches that the processor can't predict, and waits for memory, would take
+ * most of the time. In a tournament tree it is known beforehand with which entries a changed key is compared,
+ * and no comparison branches. So the processor loads all these entries at once.
  *
  * An entry has two words made of its key: the order time, and 19 digits of the sequence number. The whole key
  * is compared only if both words are equal (a tie). The sequence numbers of a stream often share their first
@@ -39,9 +39,9 @@ static size_t common(slp_str a, slp_str b) {
   return i;
 }
 
-/* Compares two entries by their whole keys, because their two words are equal. Returns 1 if a comes before b.
- * The order is that of slp_key_cmp; if the keys are equal too, a record comes before a watermark, because a
- * watermark only promises that no earlier record comes. */
+/* Called when two entries have equal `time` and equal `word`, so that their whole keys must be compared.
+ * Returns 1 if a comes before b. The order is that of slp_key_cmp. If the keys are equal too, a record comes
+ * before a watermark, because a watermark only promises that no earlier record comes. */
 __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, const slp_merge_node *b,
                                                    slp_merge_focus *f) {
   if (!a || !b) return a != NULL;
@@ -77,7 +77,8 @@ static inline int less(const slp_merge_entry *a, const slp_merge_entry *b) {
   return less_words(a->time, a->word, b->time, b->word);
 }
 
-/* Returns 1 if entry a comes before entry b, by their words or, if these are equal, by their keys. */
+/* Returns 1 if entry a comes before entry b: by `time` and `word` or, if both are equal, by their whole
+ * keys. */
 static int before(const slp_merge_entry *a, const slp_merge_entry *b, slp_merge_focus *f) {
   if (a->time == b->time && a->word == b->word) return before_by_key(a->node, b->node, f);
   return less(a, b);
@@ -103,8 +104,8 @@ int slp_merge_reserve(slp_merge *m, uint32_t n) {
 }
 
 /* Carries the changed words of leaf i up to the root. At each level they are compared with the least entry of
- * the neighbouring subtree, and the lesser of both goes up. Masks choose the lesser one, because the
- * processor would guess a branch wrong every other time. */
+ * the neighbouring subtree, and the lesser of the two goes up. It is chosen with masks and not with a branch,
+ * because the processor would predict every second branch wrongly. */
 static void play(slp_merge *m, uint32_t i) {
   slp_merge_entry *tree = m->tree;
   size_t at = m->size + i;
@@ -169,13 +170,13 @@ static int is_same_focus(const slp_focus *f, slp_str seq, size_t from) {
   return f->length == seq.n && f->from == from && slp_focus_same(f->shared, seq.p, from);
 }
 
-/* After a search that finds no better digits, twice as many ties must come before the next search. At most
- * VAIN_MAX such searches double it. */
+/* After a search that finds no better digits, twice as many ties must come before the next search. The number
+ * of ties is doubled at most VAIN_MAX times. */
 #define VAIN_MAX 8
 
 /* Chooses the digits that are compared first, so that they distinguish more entries. The order of the entries
- * stays the same. If the best digits are those of the present focus, it is kept, because the pages in memory
- * have words made with it. */
+ * stays the same. If the present focus already has the best digits, it is kept, because the pages in memory
+ * have words that were made with it. */
 __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   slp_merge_entry *tree = m->tree;
   slp_focus f = {.id = m->focus.digits.id + 1, .length = seq.n, .from = best_from(m, seq)};
@@ -197,8 +198,8 @@ __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   m->ahead = 0;
 }
 
-/* Returns 1 if there were so many ties since the last search that a new search, which looks at all entries,
- * costs little compared with them. */
+/* Returns 1 if so many ties came since the last search that a new search is worth its cost. (A search looks
+ * at all entries.) */
 static int wants_focus(const slp_merge *m) { return m->focus.ties > (32 + 2 * m->n) << m->focus.vain; }
 
 /* Gives the node, which is not in the heap, a leaf that is not in use. */
@@ -224,8 +225,8 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   int was_least = m->tree[1].node == node;
   m->tree[m->size + i] = e;
   if (was_least && less_words(e.time, e.word, m->second_time, m->second_word)) {
-    /* Several records of one shard often leave in a row. So only the leaf and the root change now; catch_up
-     * changes the nodes between them when another entry changes. */
+    /* Several records of one shard are often handed out in a row. So only the leaf and the root change now;
+     * catch_up changes the nodes between them when another entry changes. */
     m->tree[1] = e;
     m->ahead = 1;
     return;

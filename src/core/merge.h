@@ -1,9 +1,9 @@
 /* merge.h - the heap that orders records across shards; comments call it "the merge".
  *
- * The heap has one entry per shard. Its key is that of the shard's next record. If no record of the shard is
- * in memory, its key is the shard's watermark: a key that no record still to come from the shard can precede.
- * The least entry decides: if it is a record, that record may leave; if it is a watermark, all shards wait
- * for its shard.
+ * The heap has one entry per shard. An entry's key is the key of the shard's next record. If no record of the
+ * shard is in memory, the entry's key is the shard's watermark: a key that no record still to come from the
+ * shard can precede. The least entry decides: if it is a record, that record may be handed out; if it is a
+ * watermark, all shards wait for its shard.
  *
  * The heap is a tournament tree: each leaf is an entry, and each node above holds the lesser of the two
  * entries below it. So a changed key costs one comparison per level, log2(shards) in all. */
@@ -24,7 +24,7 @@ int slp_key_cmp(const slp_key *a, const slp_key *b);
 
 typedef struct slp_merge_node {
   slp_key key;   /* only slp_merge_put, slp_merge_put_word and slp_merge_remove may change it */
-  uint8_t ready; /* 1: `key` belongs to a record that may leave; 0: `key` is a watermark */
+  uint8_t ready; /* 1: `key` belongs to a record; 0: `key` is a watermark */
   uint32_t slot; /* number of the node's leaf + 1; 0: the node is not in the heap */
 } slp_merge_node;
 
@@ -32,7 +32,8 @@ typedef struct slp_merge_node {
  * `word`; only if both are equal, by the keys of their nodes. */
 typedef struct slp_merge_entry {
   uint64_t time; /* slp_key.time as an unsigned number that sorts in the same order */
-  uint64_t word; /* 19 digits of slp_key.seq as a number: those that the focus chooses, see codec/focus.h */
+  /* 19 digits of slp_key.seq as a number; slp_merge_focus chooses which, see codec/focus.h */
+  uint64_t word;
   slp_merge_node *node;
 } slp_merge_entry;
 
@@ -43,7 +44,7 @@ typedef struct slp_merge_focus {
   /* comparisons that these digits could not decide (ties), since the last search for better digits */
   uint32_t ties;
   size_t differ; /* the greatest index of a digit that decided a tie */
-  /* number of searches that found no better digits; the next search comes later after each of them */
+  /* number of searches that found no better digits; each of them delays the next search */
   uint32_t vain;
 } slp_merge_focus;
 
@@ -76,7 +77,7 @@ static inline const slp_focus *slp_merge_focus_now(const slp_merge *m) { return 
 /* Returns 1 if the last search for better digits found none. Then ties are frequent, so whole sequence
  * numbers are compared. */
 static inline int slp_merge_needs_numbers(const slp_merge *m) { return m->focus.vain > 0; }
-/* removes the node from the heap; does nothing if it is not there */
+/* removes the node from the heap; does nothing if the node is not in the heap */
 void slp_merge_remove(slp_merge *m, slp_merge_node *node);
 static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->tree[1].node : NULL; }
 static inline uint32_t slp_merge_count(const slp_merge *m) { return m->n; }
@@ -88,7 +89,8 @@ static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) {
 /* Returns the node of the earliest record, even if watermarks come before it; NULL: no entry is a record.
  * Looks at every entry. */
 slp_merge_node *slp_merge_first_ready(const slp_merge *m);
-/* For tests: returns 1 if every node of the tree holds the lesser entry, and every `slot` is right. */
+/* For tests: returns 1 if every node of the tree holds the lesser of the two entries below it, and every
+ * `slot` is right. */
 int slp_merge_valid(const slp_merge *m);
 
 #endif

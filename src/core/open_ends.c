@@ -29,8 +29,8 @@ static int by_first(const void *a, const void *b) {
   return memcmp(x->first, y->first, sizeof x->first);
 }
 
-/* Sorts the ranges by their first key. Then raises each `last` to the greatest `last` of the ranges up to
- * there. */
+/* Sorts the ranges by their first key. Then raises each `last` to the greatest `last` of the range itself and
+ * of all ranges before it. */
 static void settle(slp_open_ends *ends) {
   slp_hash_range *r = ends->ranges;
   if (ends->n) qsort(r, ends->n, sizeof *r, by_first);

@@ -1,8 +1,9 @@
-/* order.c - decides which shards may be read, and keeps each shard's place in the order. A shard may be read
- * when each known parent was read to its end. It may hand out records when each parent has handed out all its
- * records. So a child's first record never comes before its parents' last one, whatever the clocks say, and
- * yet a child's pages can be fetched early. Two kinds of parents count as read: those that the service no
- * longer lists, because their records are too old; and those that the start position leaves out. */
+/* order.c - decides which shards may be read, and which may hand out records (order.h: are "in the order"). A
+ * shard may be read when each known parent was read to its end. It may hand out records when each parent has
+ * handed out all its records. So a child's first record never comes before its parents' last one, whatever
+ * the clocks say, and yet a child's pages can be fetched early. Two kinds of parents count as read: those
+ * that the service no longer lists, because their records are too old; and those that the start position
+ * leaves out. */
 #include "core/order.h"
 
 #include "base/list.h"
@@ -60,8 +61,8 @@ int slp_order_take_back(slp_shard *s) {
 }
 
 void slp_order_come_back(slp_shard *s) {
-  /* A shard has left the order when its last record was handed out. A record that is given back brings the
-   * shard into the order again. */
+  /* A shard leaves the order when its last record is handed out. If that record is given back, the shard must
+   * enter the order again. */
   if (s->order.state == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN);
 }
 
@@ -168,7 +169,7 @@ static void may_enter(slp_shard *s) {
     slp_list_add_last(candidates, &s->order.candidate_link);
 }
 
-/* Lets those candidates into the order whose parents have handed out all records. If a shard that enters has
+/* Lets each candidate into the order whose parents have handed out all records. If a shard that enters has
  * ended and has no records left, its children become candidates too. The same loop takes them, so that calls
  * do not nest without limit. */
 static void let_in(slp_consumer *c) {
@@ -256,7 +257,8 @@ void slp_order_open_ready(slp_consumer *c) {
   let_in(c);
 }
 
-/* Returns 1 if s is finished: nothing of it is left to read, to hand out or to report. */
+/* Returns 1 if s is finished: no record of s is to be read or handed out, and nothing about s is to be
+ * reported. */
 static int is_finished(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   if (state == SLP_READER_GONE) return slp_queue_all_acked(s) && !slp_order_is_in(s);
@@ -264,8 +266,9 @@ static int is_finished(const slp_shard *s) {
          (state == SLP_READER_ENDED && s->ended_told && !slp_order_is_in(s));
 }
 
-/* Returns 1 if s must be kept to show that its children descend from a given parent of s: that parent may
- * still be given up, or was given up and is still listed. */
+/* Returns 1 if s must be kept because it links its children to one of its parents: reading of that parent may
+ * still fail for good, or has failed and the parent is still listed. Descendants of such a parent must not be
+ * read. */
 static int is_link(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = slp_lineage_parent(s, i);

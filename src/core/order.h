@@ -1,23 +1,25 @@
-/* order.h - decides which shards may be read, and keeps each shard's place in the order. */
+/* order.h - decides which shards may be read and which may hand out records. A shard is "in the order" while
+ * it may hand out records: it enters when its parents have handed out all records, and leaves when its own
+ * are handed out. */
 #ifndef SLP_CORE_ORDER_H
 #define SLP_CORE_ORDER_H
 
 #include "base/list.h"
 #include "core/core.h"
 
-/* 1: the shard has entered the order and not left it (state IN or ASIDE) */
+/* Returns 1 if the shard has entered the order and not left it (state IN or ASIDE). */
 int slp_order_is_in(const slp_shard *s);
 int slp_order_is_aside(const slp_shard *s);
 /* to be called after any change of s that may change the key or state of s in the order */
 void slp_order_update(slp_shard *s);
-/* Takes the next record of s, a shard that is in the order. That record was never handed out before. time:
- * its order time. */
+/* Takes the next record, one that was never handed out, from the queue of s, which must be in the order.
+ * time: the record's order time. */
 void slp_order_take(slp_shard *s, int64_t time);
-/* Returns 1 if records of s have to wait for another shard, or for a consumer that has not listed its shards,
- * because the records of those may be earlier. Then it is not the fault of s that it makes no progress. */
+/* Returns 1 if records of s must wait for another shard, or for a consumer that has not listed its shards,
+ * because that shard or consumer may have earlier records. Then s is not to blame for making no progress. */
 int slp_order_waits_for_other(const slp_shard *s);
-/* Returns the shard whose records must leave before those of s; NULL: there is none, or it is not known which
- * one. */
+/* Returns the shard whose records must be handed out before those of s; NULL: there is none, or it is not
+ * known which one. */
 const slp_shard *slp_order_waited_for(const slp_shard *s);
 void slp_order_leave(slp_shard *s); /* s leaves the order: no shard waits for s any more */
 /* To be called when a record of s was given back: s enters the order again. The caller must then call
@@ -30,8 +32,8 @@ int slp_order_take_back(slp_shard *s);
 /* returns the shard that this link in slp_engine.ready_shards belongs to */
 slp_shard *slp_order_ready(slp_list *it);
 void slp_order_ready_again(slp_shard *s); /* moves s to the end of slp_engine.ready_shards, if it is there */
-/* Goes through all shards of c: starts reading those whose parents are read, and lets those into the order
- * whose parents have handed out all records. */
+/* Goes through all shards of c. Starts reading each shard whose parents are read. Lets each shard into the
+ * order whose parents have handed out all records. */
 void slp_order_open_ready(slp_consumer *c);
 /* Does the same as slp_order_open_ready, but only for the children of s, which was read to its end. */
 void slp_order_open_children(slp_shard *s);

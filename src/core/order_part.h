@@ -1,4 +1,4 @@
-/* order_part.h - a shard's place in the order; order.c owns it. */
+/* order_part.h - whether a shard is in the order (order.h), and its entry in the merge; order.c owns it. */
 #ifndef SLP_CORE_ORDER_PART_H
 #define SLP_CORE_ORDER_PART_H
 

@@ -1,5 +1,5 @@
 /* pace.h - decides when a shard may be asked again, how much to ask for, and how long to wait after failures.
- * Pure. */
+ * The caller passes the time and random numbers. */
 #ifndef SLP_CORE_PACE_H
 #define SLP_CORE_PACE_H
 
@@ -44,30 +44,30 @@ void slp_pace_shrink(slp_pace *p);
 /* To be called when a call for a page begins. floor: 1 if calls keep SLP_PACE_FLOOR_US apart, because the
  * service has throttled. */
 void slp_pace_sent(slp_pace *p, uint64_t now_us, int floor);
-/* Returns until when the service still counts calls that were made hastily: less than SLP_PACE_FLOOR_US after
- * the call before, as after full pages. The service counts the calls of one second. Until the returned time,
- * a throttled call says nothing about gap_us, and another call would be throttled too. 0: no call was made
- * hastily. */
+/* A call is hasty if it is made less than SLP_PACE_FLOOR_US after the call before it, as after full pages.
+ * The service counts the calls of the last second. Returns the time at which it no longer counts a hasty
+ * call; 0: no call was hasty. Until then a throttled call says nothing about gap_us, and another call would
+ * be throttled too. */
 uint64_t slp_pace_haste_over_us(const slp_pace *p);
-/* To be called when a call for a page is throttled although the call before it succeeded, so that calls came
- * too often: makes gap_us an eighth longer. Not to be called for further throttled calls in a row. They came
- * later than any gap asks for, so they say nothing about it, and minutes of them would slow the shard down
- * for an hour. Each page that comes makes gap_us a 2048th shorter again, so about 1 of 240 calls tests
- * whether the service allows more by now. */
+/* To be called when a call for a page is throttled although the call before it succeeded: calls came too
+ * often. Makes gap_us an eighth longer. Must not be called for further throttled calls in a row. Such calls
+ * came later than any gap demands, so they say nothing about the gap; and minutes of them would slow the
+ * shard down for an hour. Each page that comes makes gap_us a 2048th shorter again, so about 1 of 240 calls
+ * tests whether the service allows more by now. */
 #define SLP_PACE_GAP_US_MAX 2000000
 void slp_pace_throttled(slp_pace *p);
-/* Returns the wait between the sending of the last call and the next call. It is at least gap_us, and
+/* Returns the wait between the sending of the last call and the next call. The wait is at least gap_us, and
  * otherwise:
  *   before any page:  0
  *   after a full page:  0; SLP_PACE_FLOOR_US once the service has throttled
- *   while the shard is behind its tip:  SLP_PACE_FLOOR_US
- *   otherwise:  poll_ms, but at least SLP_PACE_FLOOR_US unless poll_ms is less than that
+ *   while the shard is behind its tip:  SLP_PACE_FLOOR_US, or poll_ms if that is less
+ *   at the tip:  poll_ms less up to a tenth, but at least SLP_PACE_FLOOR_US unless poll_ms is less than that
  * floor: 1 if the service has throttled. random: from 0 to 999. */
 uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,
                           uint32_t random);
-/* Returns by how much the call may be sent later than slp_pace_wait_us says, so that it can go out together
- * with calls for other shards: until poll_ms is over, or by a 40th of poll_ms. Returns 0 while the shard has
- * more to read. */
+/* Returns how much later than after wait_us the call may be sent, so that it can be sent together with calls
+ * for other shards. That is the rest of poll_ms or, if wait_us is not less than poll_ms, a 40th of poll_ms,
+ * at most 5 ms. Returns 0 while the shard has more to read. wait_us: what slp_pace_wait_us returned. */
 uint64_t slp_pace_slack_us(uint64_t wait_us, int full, int behind, uint32_t poll_ms);
 /* Returns the wait after a call for a page was throttled for the first time: gap_us, and up to a quarter
  * more. */
@@ -80,9 +80,9 @@ uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random);
 
 /* ---- polls that go out together ----------------------------------------------------------------------- */
 
-/* A poll that alone wakes the loop costs twice as much as one of several polls. So if a shard may be asked at
- * any time between two moments, it is asked at the same time as another shard. (A poll is a call that asks a
- * shard for records.) */
+/* A poll is a call that asks a shard for records. A poll for which alone the loop must wake up costs twice as
+ * much as a poll that is sent together with others. So if a shard may be asked at any time between two
+ * moments, it is asked at the same time as another shard. */
 #define SLP_MEET_PLACES 64u
 /* The most polls that go out at one moment: as many calls as one run of the pump starts (STARTS_PER_EVENT).
  * More polls would hold up the loop, and need more connections. */

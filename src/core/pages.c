@@ -1,4 +1,5 @@
-/* pages.c - keeps the memory of large pages for the next calls; its bytes count in the budget. */
+/* pages.c - keeps the memory of large pages for the next calls; the bytes of kept pages count in the
+ * budget. */
 #include "core/pages.h"
 
 #include "base/list.h"

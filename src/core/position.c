@@ -67,8 +67,8 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
   if (c || rank(a) != 2) return c;
   c = slp_num_cmp(slp_mark_seq(&a->mark), slp_mark_seq(&b->mark));
   if (c) return c;
-  /* counts the records before the position: AT the record with sub 2 is the same position as AFTER the one
-   * with sub 1 */
+  /* left, right: how many records of the aggregate come before the position. AT the record with sub 2 is the
+   * same position as AFTER the record with sub 1. */
   uint64_t left = (uint64_t)a->mark.sub + (a->kind == SLP_POSITION_AFTER);
   uint64_t right = (uint64_t)b->mark.sub + (b->kind == SLP_POSITION_AFTER);
   /* The position AFTER all records with a number, and an idle mark with the same number, both have sub

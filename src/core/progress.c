@@ -1,4 +1,4 @@
-/* progress.c - computes what is reported of a shard's progress. The lag of a shard is the greater of two
+/* progress.c - computes what is reported about a shard's progress. The lag of a shard is the greater of two
  * values:
  *   1. the age of its oldest fetched record that is not acknowledged;
  *   2. the lag in the last successful answer, plus the time since the call for that answer. If the answer
@@ -27,8 +27,8 @@
 
 #include <sloop.h>
 
-/* If the next poll comes more than this after poll_ms, it is overdue: the last answer no longer shows that
- * the shard is at its tip. */
+/* A poll is overdue when it comes more than ANSWER_MS after poll_ms is over. Then the last answer no longer
+ * shows that the shard is at its tip. */
 #define ANSWER_MS 1000u
 /* if no event comes for this time, the subscription may be dead, so the last event no longer shows the tip */
 #define EVENT_MS (SLP_READING_EVENT_US / 1000)
@@ -78,9 +78,9 @@ static void is_doing(slp_progress *p, sloop_shard_state_t state, int64_t state_m
   p->state_ms = state_ms;
 }
 
-/* Returns for how long no answer has come. Returns -1 if no call is in flight, if its answer is just
- * arriving, or if it is too early to say. If the last answer said only that the iterator has expired, it does
- * not count as an answer: the time of that call is added to the time of the next one. */
+/* Returns how long the shard's call has been without an answer. Returns -1 if no call is in flight, if the
+ * answer is just arriving, or if the call was sent a short time ago. An answer that says only that the
+ * iterator has expired does not count: the time of that call is added to the time of the next one. */
 static int64_t unanswered_ms(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   int waits_for_event = state == SLP_READER_FETCHING && s->consumer->source->pushes;
@@ -124,9 +124,9 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
   return slp_max_i64(silent_ms, listing_ms);
 }
 
-/* Returns since when the user has kept the oldest unacknowledged record. That is when the record came or, if
- * later, when another record of the shard was last acknowledged. But if the shard was read again after its
- * lease came back, and no record was acknowledged since, it is lease.held_us. */
+/* Returns since when the user has kept the oldest unacknowledged record: since that record came or, if later,
+ * since another record of the shard was last acknowledged. But if the shard is read again after its lease
+ * came back, and no record was acknowledged since, returns lease.held_us. */
 static uint64_t kept_since_us(const slp_shard *s, const slp_buffered *oldest) {
   uint64_t acked_us = slp_queue_acked_us(s);
   return s->lease.held_us && !acked_us ? s->lease.held_us : slp_max_u64(acked_us, oldest->came_us);
@@ -197,7 +197,8 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
       is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since);
     }
   } else if (c->leases && s->lease.end == SLP_END_TOLD) {
-    /* when a shard ends, its lag becomes unknown, so this is since when it is read to its end */
+    /* The lag of a shard becomes unknown when the shard ends. So this is the time at which the shard was read
+     * to its end. */
     uint64_t ended_us = slp_lag_told_us(s);
     is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since_ms(s, slp_max_u64(ended_us, slp_queue_acked_us(s))));
   } else {

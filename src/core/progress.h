@@ -1,6 +1,6 @@
-/* progress.h - computes what is reported of a shard's progress. Statistics, metrics, lease rows and screens
- * all use these functions, so that they can't contradict each other. No result is stored: each call computes
- * it again. */
+/* progress.h - computes what is reported about a shard's progress. Statistics, metrics, lease rows and
+ * screens all use these functions, so that they can't contradict each other. No result is stored; each call
+ * computes its result again. */
 #ifndef SLP_CORE_PROGRESS_H
 #define SLP_CORE_PROGRESS_H
 

@@ -13,13 +13,13 @@
  *      enough. Dropped records are fetched again later.
  * So buffered bytes never exceed the budget by more than one page.
  *
- * A shard that is set aside (order.h) never has the least key, so rule 2 would starve it. Therefore such a
- * shard has a turn now and then, in which it may exceed the budget: when the shard that the merge waits for
- * lacks no bytes, or when TURN_EVERY_US have passed since the last turn. If several shards are set aside, the
- * one that was asked longest ago has the turn. The shard that the merge waits for takes the permission back
- * at once, and rule 3 frees the bytes that the other shard took. If nothing can be dropped, because one page
- * is as large as the budget, the shard that the merge waits for waits TURN_US; then the call of the other
- * shard is cancelled. */
+ * A shard that is set aside (order.h) never has the least key, so rule 2 would starve it. Therefore such
+ * shards take turns: in its turn, a shard may exceed the budget. A turn begins when the shard that the merge
+ * waits for lacks no bytes, or when TURN_EVERY_US have passed since the last turn. The shard that was asked
+ * longest ago has the next turn. The shard that the merge waits for takes the permission back at once, and
+ * rule 3 frees the bytes that the other shard took. If nothing can be dropped, because one page is as large
+ * as the budget, the shard that the merge waits for must wait for TURN_US; then the call of the other shard
+ * is cancelled. */
 #include "core/pump.h"
 
 #include "base/list.h"
@@ -52,8 +52,8 @@ static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_
  *   - calls whose transfer is paused because the budget is spent;
  *   - calls of a shard at its tip, which has hardly any records to bring;
  *   - calls of a shard that failed or is set aside, which may not be answered for minutes.
- * A caller that waits for such calls never waits for ever: a shard brings records until its queue is full, or
- * until its next call is of one of the three kinds. */
+ * Waiting for calls that count never takes for ever: a shard brings records until its queue is full, or until
+ * its next call is of one of the three kinds. */
 static int calls_moving(const slp_engine *e) {
   SLP_LIST_EACH(&e->calls.out, it) {
     const slp_shard *s = SLP_OWNER(it, slp_shard, call.out_link);
@@ -83,16 +83,16 @@ static slp_shard *furthest_back(slp_engine *e, int empty) {
 static slp_shard *waited_for(slp_engine *e) {
   slp_merge_node *least = slp_merge_top(&e->merge);
   if (!least || least->ready) return NULL;
-  /* If the merge waits for the next event of a pushed shard, that event may be far away. A shard that has no
-   * records and whose transfer is paused can't wait for so long, so it is returned instead. */
+  /* If the merge waits for a pushed shard, the next event of that shard may come much later. A shard that has
+   * no records and whose transfer is paused can't wait until then, so it is returned instead. */
   slp_shard *first = slp_shard_in_order(least);
   slp_shard *paused = first->consumer->source->pushes && !lacks_bytes(first) ? furthest_back(e, 1) : NULL;
   return paused ? paused : first;
 }
 
-/* Returns 1 if s has the permission to exceed the budget only in turn, as a shard that is set aside, because
- * no other shard waits for s and frees bytes for it. While no record is in the merge, no shard is ever set
- * aside, although the shard with the least key may fail for ever. Then all shards in the order take turns. */
+/* Returns 1 if s may exceed the budget only in its turn. That is so for a shard that is set aside: no other
+ * shard waits for s, so none frees bytes for s. While no record is in the merge, no shard is set aside,
+ * although the shard with the least key may fail for ever. Then all shards in the order take turns. */
 static int takes_turns(const slp_engine *e, const slp_shard *s) {
   int all = slp_merge_count(&e->merge) && !slp_merge_ready(&e->merge);
   return slp_order_is_aside(s) || (all && slp_order_is_in(s));
@@ -104,8 +104,8 @@ static slp_shard *asked_first(slp_shard *a, slp_shard *b) {
 }
 
 /* Of the shards that take turns (takes_turns), returns the one that was asked longest ago; NULL: there is
- * none. Shards with a paused transfer come before shards that want to call. While the most calls are in
- * flight, shards that want to call are left out: they could not use the turn, and would block other
+ * none. Shards with a paused transfer come before shards that want to call. While in_flight_max calls are in
+ * flight, shards that want to call are left out: they could not use their turn, and would block other
  * shards. */
 static slp_shard *next_in_turn(slp_engine *e) {
   slp_shard *next = NULL;
@@ -136,7 +136,8 @@ static int is_past(slp_engine *e, uint64_t us) {
 }
 
 /* Returns 1 if another shard may take over the permission to exceed the budget: no shard has it, or a shard
- * has had it for TURN_US. Without that limit, two shards would take it from each other for ever. */
+ * has had it for TURN_US. Without that limit, two shards would take the permission from each other for
+ * ever. */
 static int right_is_free(slp_engine *e) {
   return !e->calls.beyond || is_past(e, slp_after_us(e->calls.beyond_us, TURN_US));
 }
@@ -166,7 +167,7 @@ static slp_shard *starving(slp_engine *e) {
   return next && right_is_free(e) ? next : NULL;
 }
 
-/* Returns 1 if s may exceed the budget only in turn (takes_turns), and the merge does not wait for s. */
+/* Returns 1 if s may exceed the budget only in its turn (takes_turns), and the merge does not wait for s. */
 static int has_turn(slp_engine *e, const slp_shard *s) { return s != waited_for(e) && takes_turns(e, s); }
 
 /* Returns 1 if all records of s that were fetched and not handed out can be dropped and fetched again. */
@@ -176,8 +177,8 @@ static int can_rewind(const slp_shard *s) {
          (state != SLP_READER_ENDED || slp_lineage_is_listed(s));
 }
 
-/* Returns a shard other than `but` that has records in memory which can't be handed out now, because the
- * shard is paused or its consumer is suspended; NULL: there is none. */
+/* Returns a shard (not `but`) whose records in memory can't be handed out now, because the shard is paused or
+ * its consumer is suspended; NULL: there is none. */
 static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
@@ -190,9 +191,9 @@ static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   return NULL;
 }
 
-/* Returns the shard other than `but` whose next record comes last in the order, even if that shard has not
- * entered the order; NULL: there is none. share: if not 0, looks only at pushed shards that can drop their
- * last records until `share` bytes are left. */
+/* Returns the shard (not `but`) whose next record has the greatest key of all; NULL: there is none. Shards
+ * that have not entered the order (order.h) count too. share: if not 0, looks only at pushed shards that can
+ * drop their last records until `share` bytes are left. */
 static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t share) {
   slp_shard *far = NULL;
   slp_key far_key = {0};
@@ -232,8 +233,8 @@ static int shorten_one(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Returns a shard other than `but` that has a call in flight and bytes reserved for it; NULL: there is none.
- * Prefers a shard whose transfer is paused, because other calls may end by themselves. */
+/* Returns a shard (not `but`) that has a call in flight and bytes reserved for that call; NULL: there is
+ * none. Prefers a shard whose transfer is paused, because other calls may end by themselves. */
 static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   slp_shard *oldest = NULL;
   SLP_LIST_EACH(&e->calls.out, it) {
@@ -245,8 +246,8 @@ static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   return oldest;
 }
 
-/* Cancels the call of another shard, so that the starved shard gets its bytes. Returns 1 if a call was
- * cancelled. */
+/* Cancels the call of another shard, so that the starved shard gets the bytes that were reserved for that
+ * call. Returns 1 if a call was cancelled. */
 static int call_one_off(slp_engine *e, const slp_shard *starved) {
   slp_shard *holder = holds_bytes(e, starved);
   if (!holder) return 0;
@@ -257,7 +258,7 @@ static int call_one_off(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Drops fetched records of one shard other than `starved`. Returns 1 if it did. */
+/* Drops fetched records of one shard (not `starved`). Returns 1 if records were dropped. */
 static int drop_pages(slp_engine *e, const slp_shard *starved) {
   slp_shard *far = paused_holder(e, starved);
   if (!far && shorten_one(e, starved)) return 1;
@@ -268,9 +269,9 @@ static int drop_pages(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Frees bytes until the budget is not exceeded, so that no more than one page ever exceeds it: drops fetched
- * records of other shards, which fetch them again later. Returns 0 if the starved shard must wait for a call
- * of another shard to end. */
+/* Called before the starved shard exceeds the budget. If another page exceeds it already, drops fetched
+ * records of other shards, or cancels their calls, until the budget is not exceeded. So no more than one page
+ * ever exceeds the budget. Returns 0 if the starved shard must wait until a call of another shard ends. */
 static int make_room(slp_engine *e, const slp_shard *starved) {
   while (slp_budget_is_over(&e->budget)) {
     if (!drop_pages(e, starved) && !call_one_off(e, starved)) return !holds_bytes(e, starved);
@@ -290,11 +291,11 @@ static void resume(slp_shard *s) {
   slp_reader_resume(s);
 }
 
-/* Cancels the paused calls of all shards but the starved one, and makes their next calls ask for a single
- * record. Their answers are far larger than what was reserved: incomplete pages fill the budget, and none of
- * them can be completed. The service counts the bytes that it sent in any case, so all such calls are
- * cancelled together. A call that asks for a single record already is cancelled only if the starved shard
- * can't call because the most calls are in flight. */
+/* Cancels the paused calls of all shards but the starved one, and makes the next calls of these shards ask
+ * for a single record. The answers are far larger than what was reserved: incomplete pages fill the budget,
+ * and none of them can be completed. The service counts the bytes that it sent in any case, so all such calls
+ * are cancelled together. A call that asks for a single record already is cancelled only if the starved shard
+ * can't call because in_flight_max calls are in flight. */
 static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   int no_call_free = slp_reading_wants_call(starved) && !call_is_free(e);
   slp_list *it = e->calls.stalled.next;
@@ -312,8 +313,8 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine *e = s->consumer->engine;
   slp_reading_unwant_call(s);
-  /* If records wait for s, its silence is measured from now on. The delivery must run to set a timer for
-   * that, because perhaps no other event makes it run. */
+  /* If records of other shards wait for s, the time for which s is silent counts from now on. deliver.c must
+   * run to set a timer for that, because perhaps no other event makes it run. */
   if (slp_merge_ready(&e->merge) && slp_shard_in_order(slp_merge_top(&e->merge)) == s) slp_deliver_soon(e);
   s->call.reserved = reserved;
   s->call.limit = limit;
@@ -324,8 +325,8 @@ static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_reader_go(s, reserved, limit);
 }
 
-/* Lets s call if the bytes for its page are free. may_go_beyond 1: also if they are not, when at most one
- * page exceeds the budget. Returns 1 if s calls. */
+/* Lets s call if the budget has room for the page. may_go_beyond 1: if it has no room, lets s exceed the
+ * budget, unless another page exceeds it (make_room). Returns 1 if s calls. */
 static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   uint32_t limit = 0;
   uint64_t bytes = slp_reader_reserve(s, &limit);
@@ -333,7 +334,7 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   if (!slp_budget_try(&e->budget, bytes)) {
     if (!may_go_beyond || !make_room(e, s)) return 0;
     let_beyond(e, s);
-    /* reserves the bytes that are free; the page takes the other bytes as they arrive */
+    /* reserves the bytes that are free; the budget is charged for further bytes of the page as they arrive */
     bytes = slp_budget_free(&e->budget);
     slp_budget_force(&e->budget, bytes);
   }
@@ -345,8 +346,8 @@ static void resume_stalled(slp_engine *e) {
   slp_shard *starved = starving(e);
   int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved), all_out = !call_is_free(e);
   if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
-  /* The starved shard must call before the shard whose call was just cancelled for it. That shard may have
-   * the same watermark, so it could make the same call again, be cancelled again, and so on for ever. */
+  /* The starved shard must call before the shard whose call was just cancelled. The latter may have the same
+   * watermark; it could make the same call again, which would be cancelled again, and so on for ever. */
   if (starved && all_out && call_is_free(e) && slp_reading_wants_call(starved)) let_go(e, starved, 1);
   if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
       slp_budget_free(&e->budget) < wakes_at(starved)) {

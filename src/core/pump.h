@@ -4,7 +4,7 @@
 
 #include "host/host.h"
 
-/* Runs when slp_pump_soon has posted slp_engine.pump_ev. */
+/* Handles slp_engine.pump_ev, which slp_pump_soon posts. */
 void slp_pump_run(slp_event *ev);
 
 #endif

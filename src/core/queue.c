@@ -1,6 +1,5 @@
-/* queue.c - a shard's pages between reader and user. Takes pages in, hands their records out to batches one
- * by one, and counts per page which records are acknowledged or given back. The shard's place among other
- * shards is in order.c.
+/* queue.c - the pages of a shard. Takes pages in, hands their records out to batches one by one, and marks
+ * per page which records are acknowledged or given back. (order.c decides when a shard may hand out records.)
  *
  * Records of all shards are ordered by the key (order time, sequence number, index inside the aggregate). The
  * order time is the arrival time with two corrections:
@@ -68,7 +67,7 @@ int slp_queue_has_room(const slp_shard *s) {
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
 /* Returns 1 if every record of the page is new and is to be handed out, as in nearly all pages. Looks only at
- * what the page says about all its records, and at the first record, because the other records are not in the
+ * the page's fields about all its records, and at the first record, because the other records are not in the
  * CPU's cache. */
 static int is_all_new(const slp_shard *s, const slp_page *page) {
   if (page->recs_n == 0 || page->unordered || page->empty_n) return 0;
@@ -97,7 +96,7 @@ static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
 
 /* Removes from the page the records that were taken before, and those that are not to be handed out. Returns
  * how many are left. *ret_last: the last record that is left or passed over. If a sequence number is lower
- * than the number before it, sets *ret_bad and keeps no record, because nobody can tell which records are out
+ * than the number before it, sets *ret_bad and keeps no record, because it is unknown which records are out
  * of place. */
 static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
   if (is_all_new(s, page)) {
@@ -157,9 +156,9 @@ static int refuse(slp_shard *s, slp_page *page, int r) {
   return r;
 }
 
-/* Shrinks the memory of the body to the bytes in use. Otherwise a small answer in memory made for a large one
- * would take as much of the budget. pressed, 1: the budget is spent, so a body that grew by doubling is
- * shrunk too. The records of a page are offsets into the body, so the body may move. */
+/* Shrinks the memory of the body to the bytes in use. Otherwise a small answer in memory that was made for a
+ * large one would count in the budget as if it were large. pressed, 1: the budget is spent, so a body that
+ * grew by doubling is shrunk too. The records of a page are offsets into the body, so the body may move. */
 static void trim_memory(slp_page *page, int pressed) {
   size_t n = page->body.n;
   if (page->body.cap < 65536 || page->body.cap - n < 4096) return;
@@ -182,7 +181,8 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
     return refuse(s, page, SLOOP_ETRIMMED);
   }
   int bad = 0;
-  int64_t latest = page->latest_ms; /* too late if records are removed from the page; lowered below */
+  /* the latest arrival time in the page, even if that record is removed from it */
+  int64_t latest = page->latest_ms;
   slp_rec last = {0};
   uint32_t kept = filter(s, page, &last, &bad);
   if (page->recs_n > 0) s->at.after_last = 0;
@@ -235,7 +235,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
 
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
   slp_key key = {time, seq, sub};
-  /* the new key is lower: a watermark never goes back */
+  /* a watermark never goes back here, so a lower key is ignored */
   if (slp_key_cmp(&key, &s->queue.watermark) <= 0) return;
   if (seq.n) memcpy(s->queue.watermark_seq, seq.p, seq.n);
   s->queue.watermark = (slp_key){time, {s->queue.watermark_seq, seq.n}, sub};
@@ -354,9 +354,9 @@ static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t
   return 0;
 }
 
-/* Counts how often the first unacknowledged record was given back: that record is taken to be the reason why
- * batches come back. Returns 1 if it came back retry_max times, unless the user wants such records
- * skipped. */
+/* Counts how often the shard's first unacknowledged record was given back. That record is taken to be the
+ * reason why batches come back unacknowledged. Returns 1 if it came back retry_max times, unless the user
+ * wants such records skipped. */
 static int count_tries(slp_shard *s) {
   const sloop_opts_t *o = s->consumer->o;
   slp_buffered *buffered;
@@ -364,7 +364,7 @@ static int count_tries(slp_shard *s) {
   if (!first_waits(s, &buffered, &i) || !buffered->attempts) return 0;
   uint8_t attempts = buffered->attempts[i];
   int same = buffered == s->queue.tried.buffered && i == s->queue.tried.i;
-  /* this record did not come back; another record of the shard did */
+  /* not this record was given back, but another one of the shard */
   if (same && attempts == s->queue.tried.attempts && attempts < 255) return 0;
   if (!same || attempts < s->queue.tried.attempts) s->queue.tried.n = s->queue.tried.dead = 0;
   s->queue.tried.buffered = buffered;
@@ -450,8 +450,8 @@ static void drop_pages(slp_shard *s) {
   }
 }
 
-/* After a batch came back with records given back, these wait for REDELIVER_US_MIN. Each further such batch
- * in a row doubles the time, up to REDELIVER_US_MAX. */
+/* Records that were given back wait for REDELIVER_US_MIN before they are handed out again. Each further batch
+ * in a row that comes back with such records doubles the time, up to REDELIVER_US_MAX. */
 #define REDELIVER_US_MIN 100000u
 #define REDELIVER_US_MAX 30000000u
 

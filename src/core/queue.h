@@ -1,5 +1,5 @@
-/* queue.h - a shard's pages between reader and user, until every record of them is acknowledged.
- * (queue.c, acked.c, shorten.c) */
+/* queue.h - the pages of a shard: from when the reader has a page until every record of the page is
+ * acknowledged. (queue.c, acked.c, shorten.c) */
 #ifndef SLP_CORE_QUEUE_H
 #define SLP_CORE_QUEUE_H
 
@@ -24,7 +24,8 @@ typedef struct slp_buffered {
   slp_page *page;      /* owned; NULL: freed, because the records themselves are not needed any more */
   uint32_t n, unacked; /* n: records in the page. unacked: how many of them are not acknowledged */
   uint32_t out;        /* how many records of the page the user holds; while there are any, `page` stays */
-  /* 1: no more records of the page are handed out. It is freed when `out` is 0, see drop_pages in queue.c. */
+  /* 1: no more records of the page are handed out. The page is freed when `out` is 0, see drop_pages in
+   * queue.c. */
   uint8_t dropped;
   /* For each record, how often it was given back, at most 255. NULL: none was given back, or there was no
    * memory. */
@@ -100,12 +101,13 @@ void slp_queue_begin(slp_shard *s, int64_t floor_time);
  * Except with SLP_ENOMEM, the queue owns the page afterwards, or has freed it. asked_us: when the page was
  * asked for. service_high_ms: slp_svctime_high_ms when the page came. */
 int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t service_high_ms);
-/* 1: the record was taken into the queue, or passed over, before */
+/* Returns 1 if the record was taken into the queue, or passed over (core.h), before. */
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r);
-int slp_queue_is_out(const slp_shard *s);    /* 1: the user holds a record of s */
-int slp_queue_empty(const slp_shard *s);     /* 1: s has no record to hand out */
-int slp_queue_all_acked(const slp_shard *s); /* 1: every record of s that was taken in is acknowledged */
-int slp_queue_has_room(const slp_shard *s);  /* 1: the queue has room for another page */
+int slp_queue_is_out(const slp_shard *s); /* returns 1 if the user holds a record of s */
+int slp_queue_empty(const slp_shard *s);  /* returns 1 if s has no record to hand out */
+/* returns 1 if every record of s that was taken in is acknowledged */
+int slp_queue_all_acked(const slp_shard *s);
+int slp_queue_has_room(const slp_shard *s); /* returns 1 if the queue has room for another page */
 uint32_t slp_queue_unacked_n(const slp_shard *s);
 /* to be called when the user acknowledges a record and keeps its batch */
 void slp_queue_note_ack(slp_shard *s);
@@ -122,13 +124,13 @@ int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i, i
 /* Returns the key by which record i of the page is ordered. */
 slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
-/* Returns 1 if a record that was given back waits to be handed out again. Such records leave before others,
- * and are few. */
+/* Returns 1 if a record that was given back waits to be handed out again. Such records are handed out before
+ * others, and are few. */
 static inline int slp_queue_gave_back(const slp_queue *q) { return q->redelivered_n > 0; }
 /* Returns the page of the oldest record that was given back and waits, and its index. There must be such a
  * record. */
 slp_buffered *slp_queue_given_back(slp_shard *s, uint32_t *ret_i);
-/* Returns until when records that were given back must wait; 0: no record was given back. */
+/* Returns the time until which records that were given back must wait; 0: no record was given back. */
 uint64_t slp_queue_rests_until_us(const slp_shard *s);
 /* Returns 1 if record i of the page goes to on_dead_letter next. */
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
@@ -136,14 +138,14 @@ int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
 /* While a record is handed out, the sequence number of the SLP_QUEUE_AHEADth record after it is loaded into
- * the CPU's cache, and the row of the record twice as far ahead. In a page that has waited for long, neither
- * is in the cache. With few shards, records leave too fast for this to help, but then the pages are still in
- * the cache. */
+ * the CPU's cache, and the row of the record twice as far ahead. Both are missing from the cache if the page
+ * has waited for long. With few shards, records are handed out too fast for this to help, but then the pages
+ * are still in the cache. */
 #define SLP_QUEUE_AHEAD 4u
 
-/* The next functions are about the record that leaves next, of those that were never handed out. They run for
- * nearly every record. */
-/* Returns the page of that record; NULL: every record was handed out. */
+/* The next functions are about the next record that was never handed out. They run for nearly every record,
+ * so they are inline. */
+/* Returns the page of the next record that was never handed out; NULL: every record was handed out. */
 static inline slp_buffered *slp_queue_next_page(const slp_queue *q) { return q->next_page; }
 static inline uint32_t slp_queue_next_i(const slp_queue *q) { return q->next_i; }
 /* Returns the order time of the next record that was never handed out. */
@@ -156,8 +158,8 @@ static inline slp_key slp_queue_next_key(const slp_queue *q) {
   const slp_rec *r = &page->recs[q->next_i];
   return (slp_key){slp_queue_next_time(q), slp_rec_seq(page, r), r->sub};
 }
-/* Returns the word of that record's sequence number (codec/focus.h); NULL: the words in the page were made
- * with another focus than f. */
+/* Returns the word (codec/focus.h) of the sequence number of the next record that was never handed out; NULL:
+ * the words in the page were made with another focus. */
 static inline const uint64_t *slp_queue_next_word(const slp_queue *q, const slp_focus *focus) {
   const slp_page *page = q->next_page->page;
   return page->focus.id == focus->id ? &page->recs[q->next_i].word : NULL;
@@ -169,8 +171,9 @@ static inline slp_str slp_queue_number_ahead(const slp_queue *q) {
   const slp_rec *r = &page->recs[q->next_i];
   return slp_rec_seq(page, q->next_page->n - q->next_i > SLP_QUEUE_AHEAD ? r + SLP_QUEUE_AHEAD : r);
 }
-/* Takes the next record out of the queue. To be called when it was put into a batch. time: its order time.
- * Returns 1 if it was the last record of its page, so that another page may be fetched. */
+/* Takes the next record out of the queue. To be called when the record was put into a batch. time: the
+ * record's order time. Returns 1 if it was the last record of its page, so that another page may be
+ * fetched. */
 static inline int slp_queue_take(slp_queue *q, int64_t time) {
   slp_buffered *buffered = q->next_page;
   buffered->out++;
@@ -202,8 +205,9 @@ int slp_queue_came_back(slp_shard *s, int *ret_acked);
 void slp_queue_settle(slp_shard *s);
 
 /* The next functions free pages. */
-/* Drops all records of s that the user does not hold. Pages with records that the user holds stay until those
- * are taken back. The page that marks the end of the acknowledged prefix also stays, without its body. */
+/* Drops all records of s that the user does not hold. Pages with records that the user holds stay until the
+ * user has returned these records. The page that marks the end of the acknowledged prefix also stays, without
+ * its body. */
 void slp_queue_drop(slp_shard *s);
 void slp_queue_free(slp_buffered *buffered); /* frees the page; the user must hold no record of it */
 /* To be called before s is freed. Pages with records that the user holds do not count in the budget any more,
@@ -212,15 +216,16 @@ void slp_queue_orphan(slp_shard *s);
 /* Does the same as slp_queue_orphan, but pages with records that the user holds still count in the budget,
  * and are added to the list `to`. */
 void slp_queue_detach(slp_shard *s, slp_list *to);
-void slp_queue_forget(slp_list *detached); /* takes the pages of such a list out of the budget */
-/* 1: slp_queue_rewind will probably succeed. Does not look into the page. */
+/* the pages in the list of slp_queue_detach no longer count in the budget */
+void slp_queue_forget(slp_list *detached);
+/* Returns 1 if slp_queue_rewind will probably succeed. Does not look into the page. */
 int slp_queue_can_rewind(const slp_shard *s);
 /* Drops all records that were fetched and never handed out, so that they are fetched again. The last record
  * that was handed out becomes the last one taken (slp_standing.last). Returns 0, and drops nothing, if the
  * user holds a record of the same page, or has given a record of the shard back. */
 int slp_queue_rewind(slp_shard *s);
-/* In shorten.c. They do the same as slp_queue_can_rewind and slp_queue_rewind, but keep the first of these
- * records: as many as take `bytes` bytes, and at least one. */
+/* In shorten.c: do the same as slp_queue_can_rewind and slp_queue_rewind, but keep the first of the records
+ * that were never handed out: as many as fit into `bytes` bytes, and at least one. */
 int slp_queue_can_shorten(const slp_shard *s, uint64_t bytes);
 int slp_queue_shorten(slp_shard *s, uint64_t bytes);
 

@@ -1,4 +1,5 @@
-/* read_again.c - takes back what a shard has asked for or fetched, so that it is asked for again later. */
+/* read_again.c - cancels a shard's call, or drops its fetched records, so that they are asked for again
+ * later. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/probe.h"

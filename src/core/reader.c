@@ -45,7 +45,7 @@
 
 #include <sloop.h>
 
-/* most bytes of an iterator; those of the services have at most 512 */
+/* the most bytes that an iterator may have; iterators of the services have at most 512 */
 #define CURSOR_MAX 4096u
 
 static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
@@ -91,7 +91,7 @@ static void stop_for_good(slp_shard *s) {
 
 /* Stops a shard that was started and whose parent was given up: no more of it is read or handed out. */
 static void bar(slp_shard *s) {
-  if (s->ended_told) { /* the shard is finished itself, but its children must not be read */
+  if (s->ended_told) { /* the shard itself is finished, but its children must not be read */
     slp_lineage_set(s, SLP_SELECT_STOPPED);
     return;
   }
@@ -101,7 +101,7 @@ static void bar(slp_shard *s) {
   if (s->opened_told) slp_report_shard(s->consumer, s, SLOOP_SHARD_STOPPED);
 }
 
-/* Parents come first, so that a shard that was not started is barred before its children, which may run
+/* Parents come first, so that a shard that was not started is barred before its children, which may be read
  * already. */
 void slp_reader_bar_kin(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
@@ -119,7 +119,8 @@ void slp_reader_bar_kin(slp_consumer *c) {
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
-  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* shows if the stream is the same */
+  /* the listing shows if the stream is the same */
+  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0);
   slp_reading_refused(s, f);
   stop_for_good(s);
   slp_order_take_back(s);
@@ -127,7 +128,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_reader_bar_kin(c);
   slp_order_update(s);
   slp_deliver_soon(c->engine);
-  /* Records that are gone need an operator's decision; other failures may be only this worker's. */
+  /* If records are gone, an operator must decide what to do. Other failures may concern only this worker. */
   if (c->leases)
     c->leases->ops->hopeless(c->leases, s,
                              f->class == SLP_TRIMMED   ? SLP_HOPELESS_PARK
@@ -145,8 +146,8 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
   slp_queue_drop(s);
 }
 
-/* To be called when the service keeps nothing at the position to read from: continues at the oldest record,
- * unless the user wants to stop at losses. */
+/* To be called when the service no longer keeps the record where reading is to continue. Continues at the
+ * oldest record, unless the user wants reading to stop at losses. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   if (slp_loss_trimmed(s, f->message)) {
     give_up(s, f);
@@ -268,7 +269,8 @@ static void on_located(slp_op *rq) {
     slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
-    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) { /* keeps to CURSOR_MAX */
+      /* l->cursor is not too long */
+    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) {
       slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
     }
   }
@@ -326,8 +328,8 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   slp_source *source = s->consumer->source;
   slp_engine *e = s->consumer->engine;
   uint32_t limit;
-  /* No record can leave before every shard has a page. So the more shards, the smaller a shard's share of the
-   * budget, and the pages of all of them fit in together. */
+  /* No record can be handed out before every shard has a page. So each shard gets a share of the budget that
+   * lets the pages of all shards fit in together. */
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(4, 2 * (uint64_t)slp_merge_count(&e->merge));
   uint64_t bytes = slp_pace_reserve(&s->reader.pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
@@ -401,9 +403,9 @@ void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit) {
 /* ---- a page came ------------------------------------------------------------------------------------- */
 
 typedef struct page_facts {
-  uint32_t n, largest;       /* n: records, an aggregate counted as one. largest: bytes of the largest. */
+  uint32_t n, largest;       /* records, an aggregate counted as one; bytes of the largest */
   int full;                  /* 1: more records wait in the shard after the page */
-  int64_t behind_ms, lag_ms; /* the lag that the page states, -1: none; the lag by its records */
+  int64_t behind_ms, lag_ms; /* the lag that the page states, -1: none; slp_lag_of_page */
   uint64_t sent_us;
 } page_facts;
 
@@ -432,7 +434,7 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
   return p;
 }
 
-/* Learns how long a pushed record takes to come. Only from events that did not wait: after a pause, or on a
+/* Learns how long a pushed record takes to come. Uses only events that did not wait. After a pause, or on a
  * new subscription, records come that were stored long before. */
 static void learn_delay(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
@@ -492,18 +494,20 @@ static void note_page(slp_shard *s, const page_facts *p) {
   }
 }
 
-/* A new idle mark (mark.idle) must be this much later than the one before. It serves only to show, after a
- * restart, that the next record follows without a gap, and costs a write of the lease's row. */
+/* A new idle mark (mark.idle) must be this much later than the one before, because it costs a write of the
+ * lease's row. An idle mark serves only to show, after a restart, that the next record follows without a
+ * gap. */
 #define IDLE_STEP_MS 600000
 
-/* Keeps the position that an empty pushed event states as an idle mark. Reading can continue after it, even
- * if the service no longer keeps the last record. place: that position. */
+/* Keeps the position that an empty pushed event states as an idle mark. Reading can continue after the idle
+ * mark, even if the service no longer keeps the last record. place: the position. */
 static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, p->sent_us);
   const slp_mark *before = s->at.idle.seq_n ? &s->at.idle : &s->at.last;
   if (!c->source->pushes || p->n || now_ms == INT64_MIN || s->at.idle_old) return;
-  if (p->behind_ms < 0 || p->behind_ms > now_ms) return; /* an age that reaches before 1970 says nothing */
+  /* a lag that reaches back before 1970 is a mistake */
+  if (p->behind_ms < 0 || p->behind_ms > now_ms) return;
   if (place.n > SLP_SEQ_MAX || !slp_num_valid(place)) return;
   int64_t at_ms = now_ms - p->behind_ms;
   if (before->seq_n) {
@@ -615,7 +619,8 @@ static void drop_page(slp_shard *s) {
   slp_calls_give(s);
 }
 
-/* Takes a complete page after which more may come. next: its next iterator; if empty, asks for a new one. */
+/* Takes a complete page after which more may come. next: the page's next iterator; if it is empty, a new
+ * iterator is asked for. */
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->reader.page);
@@ -663,7 +668,7 @@ static void took(slp_shard *s, slp_str next) {
 
 static void last_page(slp_shard *s) {
   page_facts p = facts_of(s, s->reader.page);
-  /* adds the children before `admit` may free the page, which has their ids */
+  /* adds the children first, because `admit` may free the page, which has the children's ids */
   add_children(s, s->reader.page);
   if (admit(s, &s->reader.fetch.rq)) return;
   note_page(s, &p);
@@ -681,7 +686,8 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
   return page->recs_n > 0 && !slp_queue_knows(s, page, &page->recs[page->recs_n - 1]);
 }
 
-/* Handles a page of a paused shard: its first record shows how far the shard is behind, and is not taken. */
+/* Handles a page of a paused shard. The page's first record shows how far the shard is behind; no record of
+ * the page is taken. */
 static void peeked(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!slp_has_taken(&s->at) &&
@@ -701,9 +707,9 @@ static void peeked(slp_shard *s) {
   slp_consumer_check(s->consumer);
 }
 
-/* Returns 1 if a pushed shard has ended although no event said so: its subscription began when the shard was
- * known to be closed, and the first event has no records. An older subscription proves nothing: its event may
- * be older than the listing, because it waited in the connection. */
+/* Returns 1 if a pushed shard has ended although no event said so: the subscription began when the shard was
+ * known to be closed, and its first event has no records. An older subscription proves nothing: its event may
+ * have waited in the connection since before the listing. */
 static int ends_in_silence(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
@@ -713,12 +719,14 @@ static int ends_in_silence(slp_shard *s) {
   return 0;
 }
 
-/* How many answers must say that a closed shard has no more records, because one such answer may be wrong. */
+/* A closed shard counts as ended after this many answers without more records, because one such answer may be
+ * wrong. */
 #define END_CLAIMS 2u
 
 static void end_with_children(slp_shard *s);
 
-/* Returns 1 if the page names all children of the shard. Shards that can't be its children are ignored. */
+/* Returns 1 if the page names all children of the shard. If one of the shards that it names can't be a child,
+ * returns 0, and the listing must show the children. */
 static int names_children(slp_shard *s, const slp_page *page) {
   if (!page->children_n) return 0;
   if (!page->children_bad && slp_lineage_may_have(s, page->children, page->children_n))
@@ -795,8 +803,8 @@ static void ended_by_listing(slp_shard *s, int gone) {
   end(s);
 }
 
-/* Ends a shard that was read to its end and is listed as closed. In a stream that takes records, waits until
- * its children are listed, because they have the records that follow. */
+/* Ends a shard that was read to its end and is listed as closed. While the stream still takes records, first
+ * waits until the shard's children are listed, because they have the records that follow. */
 static void end_with_children(slp_shard *s) {
   slp_consumer *c = s->consumer;
   if (slp_lineage_has_all_children(s) || slp_listing_ended(c)) {

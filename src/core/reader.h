@@ -14,16 +14,16 @@
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit);
 /* makes the next call, for an iterator or for a page */
 void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit);
-/* Returns since when a new record of s would come as soon as it is stored: s is pushed and at its tip, and
- * every event was read. UINT64_MAX: that is not so at present. */
+/* Returns since when s listens: s is pushed and at its tip, and every event was read, so a new record comes
+ * as soon as it is stored. UINT64_MAX: s does not listen at present. */
 uint64_t slp_reader_listens_since_us(const slp_shard *s);
 uint32_t slp_reader_fails(const slp_shard *s); /* returns how many calls in a row failed */
 /* Returns how long the last call took, if it was answered only with "the iterator has expired", and no page
  * came since; else 0. */
 uint64_t slp_reader_lost_us(const slp_shard *s);
-/* returns how many listings in a row lacked s or its children; 0 if they are not waited for */
+/* returns how many listings in a row lacked s or its children; 0 if s does not wait for a listing */
 uint32_t slp_reader_unlisted(const slp_shard *s);
-/* to be called when the budget has room again: the paused transfer of s continues */
+/* to be called when the budget has room again: continues the paused transfer of s */
 void slp_reader_resume(slp_shard *s);
 /* Cancels the call in flight, and makes the shard not want another one. */
 void slp_reader_call_off(slp_shard *s);

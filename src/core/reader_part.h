@@ -11,14 +11,14 @@
 typedef struct slp_locating { /* a request for an iterator; exists while the request is in flight */
   slp_src_locate rq;
   slp_shard *shard;
-  /* the service's time when the request was begun was not earlier than this; INT64_MIN: not known */
+  /* a lower bound of the service's time when the request was begun; INT64_MIN: not known */
   int64_t begun_ms;
 } slp_locating;
 
 typedef struct slp_reader { /* one per shard; the state of its reading is in reading.h */
   slp_buf cursor;           /* the iterator for the next page; empty: the next call asks for an iterator */
   slp_pace pace;            /* how often to call, and how many records to ask for */
-  /* How long the last call took, if it was answered only with "the iterator has expired"; else 0. */
+  /* how long the last call took, if the answer was only "the iterator has expired"; else 0 */
   uint64_t lost_us;
   /* 1: the shard is listed as closed, and its pushed events had no records for seconds. The next subscription
    * must show whether the shard has ended. */

@@ -74,7 +74,7 @@ void slp_reading_poke(slp_shard *s) {
     slp_timer_set_reserved(host_of(s), &s->reading.timer, at_us);
     return;
   }
-  /* the timer may be set for a time in the future, so stop it */
+  /* stops the timer, which may still be set for a time in the future */
   slp_timer_clear(host_of(s), &s->reading.timer);
   want_call(s);
 }
@@ -129,8 +129,8 @@ void slp_reading_failed(slp_shard *s) {
   s->reading.failing_from_us = was_fine ? now_us : s->reading.sent_us;
 }
 
-/* A refusal may be noted twice within this time: when the call fails, and when the shard is given up for it.
- * It counts once. */
+/* One refusal may be noted twice within this time: when the call fails, and when the shard is given up
+ * because of that. Such a pair counts once. */
 #define ONE_REFUSAL_US 1000000u
 
 /* Remembers in the consumer that the service refused the shard's position. The shard itself is freed when its
@@ -199,7 +199,7 @@ uint64_t slp_reading_silent_since_us(const slp_shard *s, int late) {
       behind = r->is_behind && !late;
   if (!r->failing_since_us && (!silent || slp_calls_is_stalled(s) || behind)) return UINT64_MAX;
   /* If the last call was throttled and the shard has a backlog, other shards wait for it without a limit:
-   * throttling is normal then, and its records are the earliest of all. */
+   * throttling is normal then, and the shard's records are the earliest of all. */
   if (r->refused_as == SLP_THROTTLE && behind) return UINT64_MAX;
   return r->failing_since_us ? r->failing_since_us : r->sent_us;
 }

@@ -36,14 +36,14 @@ void slp_reading_init(slp_shard *s);
 /* The only function that changes the state. Ends the process if the change is not allowed. */
 void slp_reading_move(slp_shard *s, slp_reader_state to);
 slp_reader_state slp_reading_state(const slp_shard *s);
-/* 1: reading of the shard was started, and the shard has neither ended nor been given up */
+/* Returns 1 if reading of the shard was started, and the shard has neither ended nor been given up. */
 int slp_reading_is_on(const slp_shard *s);
-int slp_reading_is_over(const slp_shard *s); /* 1: the shard was read to its end, or given up */
+int slp_reading_is_over(const slp_shard *s); /* returns 1 if the shard was read to its end, or given up */
 
 /* Changes the state to WAITING. The next call is made at at_us, or later if the shard must wait for room in
  * the queue or the budget. */
 void slp_reading_wait(slp_shard *s, uint64_t at_us);
-/* To be called when there may be room in the queue or the budget again, or when a pause has ended: looks
+/* To be called when there may be room in the queue or the budget again, or when a pause has ended. Checks
  * whether s may call now. */
 void slp_reading_poke(slp_shard *s);
 /* To be called when other shards wait for s, which is at its tip: s makes its next call as soon as the
@@ -51,7 +51,7 @@ void slp_reading_poke(slp_shard *s);
 void slp_reading_hurry(slp_shard *s);
 /* In state WAITING: sets the earliest time of the next call to now. */
 void slp_reading_at_once(slp_shard *s);
-/* 1: s wants to call, and waits until the pump lets it (slp_calls.want) */
+/* Returns 1 if s is in slp_calls.want: s wants to call, and waits until pump.c allows it. */
 int slp_reading_wants_call(const slp_shard *s);
 void slp_reading_unwant_call(slp_shard *s); /* s does not want to call any more, until slp_reading_poke */
 void slp_reading_call_off(slp_shard *s);    /* s does not want to call any more; stops its timer */
@@ -59,7 +59,7 @@ void slp_reading_call_off(slp_shard *s);    /* s does not want to call any more;
 void slp_reading_sent(slp_shard *s); /* to be called when a call of s begins, for an iterator or a page */
 /* Returns when the last call of s was begun. */
 uint64_t slp_reading_sent_us(const slp_shard *s);
-/* to be called when a call begins that only finds out how far behind a paused shard is */
+/* to be called when a call begins that is made only to learn how far behind a paused shard is */
 void slp_reading_peeks(slp_shard *s);
 /* To be called when a call brought nothing of use. (slp_reading_refused calls it for calls that failed.) */
 void slp_reading_failed(slp_shard *s);
@@ -67,12 +67,12 @@ void slp_reading_refused(slp_shard *s, const slp_fail *f); /* to be called when 
 /* Returns since when calls have failed, for any reason; 0: the last call did not fail. *ret_error: the name
  * of the last failure. */
 uint64_t slp_reading_fails_since_us(const slp_shard *s, const char **ret_error);
-/* Returns when the call was begun that showed the last change of at_tip. */
+/* Returns when the call that showed the last change of at_tip was begun. */
 uint64_t slp_reading_tip_since_us(const slp_shard *s);
-/* Returns since when s has wanted to call without getting bytes of the budget, or because the most calls are
- * in flight; 0: s does not wait for these. */
+/* Returns since when s has wanted to call but may not, because the budget has no bytes for the call, or
+ * in_flight_max calls are in flight. 0: s does not want to call. */
 uint64_t slp_reading_held_up_since_us(const slp_shard *s);
-/* 1: the service refused the last call because another reader has a subscription to the shard */
+/* Returns 1 if the service refused the last call because another reader has a subscription to the shard. */
 int slp_reading_is_busy(const slp_shard *s);
 /* To be called when a page came: forgets that calls have failed. */
 void slp_reading_fine(slp_shard *s);
@@ -80,8 +80,8 @@ void slp_reading_forgive(slp_shard *s); /* if calls have failed, counts them as 
 /* Returns since when calls have failed for reasons other than throttling; 0: they have not. */
 uint64_t slp_reading_failing_since_us(const slp_shard *s);
 /* Returns since when the call of s has failed, or has not been answered. UINT64_MAX: the other shards must
- * wait for s however long it takes, because s brings earlier records. late: 1 if the next record of s is late
- * in any case, so that a backlog of s is no reason to wait for it. */
+ * wait for s without a limit, because s brings earlier records. late: 1 if the next record of s will be late
+ * in any case, so that a backlog of s is no reason to wait for s. */
 uint64_t slp_reading_silent_since_us(const slp_shard *s, int late);
 
 void slp_reading_set_tip(slp_shard *s, int at_tip);

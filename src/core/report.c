@@ -1,6 +1,7 @@
 /* report.c - makes all callbacks to the user except those for records. A callback may do anything, even close
- * the consumer, so none is made in the middle of a change. Instead a notice is added to a list, which says
- * which callback to make. An event handler makes one callback per run, and touches nothing after it. */
+ * the consumer, so none is made in the middle of a change. Instead a notice, which says what callback to
+ * make, is added to a list. An event handler makes one callback per run, and does nothing after the
+ * callback. */
 #include "core/report.h"
 
 #include "base/clean.h"
@@ -42,8 +43,8 @@ typedef struct notice {
   char bytes[];
 } notice;
 
-/* Drops the oldest notice that may be dropped, because there are NOTICES_MAX of them. So a user who blocks
- * the loop for long still gets the newest notices. */
+/* Drops the oldest notice that may be dropped, because there are NOTICES_MAX of them. So a user who has
+ * blocked the event loop for long still gets the newest notices. */
 static void make_room(slp_consumer *c) {
   slp_list *it = slp_list_pop(&c->notices.spare);
   if (!it) return;
@@ -148,8 +149,8 @@ void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str sh
 static int at_tip(const slp_consumer *c) {
   /* with leases: a worker that reads no shards can't know the tip */
   if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0;
-  /* shards whose lease is being given up still have records, and the user was not told that these go to
-   * another worker */
+  /* Shards whose lease is being given up may still have records, and the user was not told yet that another
+   * worker will read them. */
   if (c->sum.going_n) return 0;
   return c->life == SLP_LIFE_RUNNING && c->sum.tip_n == c->sum.open_n && c->sum.waiting_n == 0 &&
          c->sum.queued_n == 0 && (c->sum.batches_out == 0 || SLP_MUTANT(tip_while_out));

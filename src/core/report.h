@@ -12,8 +12,8 @@
 typedef struct slp_notices { /* one per consumer */
   slp_list all;   /* the notices (see report.c): callbacks that are still to be made, oldest first */
   slp_list spare; /* the notices in `all` that may be dropped */
-  /* n: how many notices are in `all`. lost: how many were dropped since the user was last told that
-   * number. */
+  /* n: how many notices are in `all`. lost: how many were dropped since `lost` was last reported to the
+   * user. */
   uint32_t n, lost;
   /* a reserved block of memory, so that a fatal error can be reported when there is no memory; NULL: used */
   void *fatal;
@@ -41,7 +41,7 @@ void slp_report_news(slp_consumer *c);
 /* if all shards are at their tip, and this was not reported yet, reports it */
 void slp_report_tip(slp_consumer *c);
 void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, ...) SLP_PRINTF(3, 4);
-int slp_report_pending(const slp_consumer *c); /* 1: at least one callback is still to be made */
+int slp_report_pending(const slp_consumer *c); /* returns 1 if a callback is still to be made */
 void slp_report_drop(slp_consumer *c);         /* drops all callbacks that are still to be made */
 /* reserves memory for the report of a fatal error. Returns 0 or SLP_ENOMEM. */
 int slp_report_init(slp_consumer *c);

@@ -6,8 +6,8 @@
  *   - every shard that descends from an unfinished one, even if it is finished itself, because it leads to
  *     its own children. Its position is after its last record.
  * A shard of the token is active if it descends from no unfinished shard. Only active shards are started at
- * once. bloop, which reads these tokens too, starts a child when its parent ends; so if a child were active
- * together with its parent, bloop would start it twice. */
+ * once. bloop (another program that reads such tokens, see token.h) starts a child when its parent ends. If a
+ * child were active together with its parent, bloop would start the child twice. */
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -25,7 +25,7 @@
 #include <sloop.h>
 #include <stdlib.h>
 
-/* Returns 1 if the shard is finished. The token then needs only its children. */
+/* Returns 1 if the shard is finished. The token then needs only the shard's children. */
 static int is_finished(const slp_shard *s) {
   return slp_reading_state(s) == SLP_READER_ENDED &&
          (slp_queue_all_acked(s) || SLP_MUTANT(token_forgets_ended)) && slp_lineage_has_children(s);

@@ -1,6 +1,7 @@
 /* seek.c - moves a running consumer to another position. The steps of a seek:
- *   1. A new listing is asked for. New shards with the new positions are built from it; the old shards stay.
- *   2. If that fails, the new shards are freed, and reading of the old ones continues.
+ *   1. A new listing is asked for. New shards with the new positions are built from that listing; the old
+ *      shards stay.
+ *   2. If the new shards can't be built, they are freed, and reading of the old shards continues.
  *   3. Otherwise the old shards are freed at once, with all records that were fetched. The user keeps the
  *      batches, but acknowledging their records has no effect any more.
  *   4. The user's callback is made, and then reading of the new shards starts. */
@@ -36,7 +37,8 @@ typedef struct moving {
   void *arg;
   uint64_t serial; /* number of the first listing that is new enough for this seek */
   int status;      /* the result, given to cb */
-  /* over, 1: cb is to be called now. done, 1: the seek succeeded, so the consumer was moved. */
+  /* over, 1: the seek has ended, so cb must be called. done, 1: the seek succeeded, so the consumer was
+   * moved. */
   uint8_t over, done;
 } moving;
 
@@ -90,8 +92,8 @@ static void keep_pauses(slp_consumer *c, const slp_map *old) {
   }
 }
 
-/* Replaces the shards of c by new ones. Returns 0: *old has the old shards, and *old_waiting_n says how many
- * of them waited to be read. Otherwise nothing has changed, and f says why. */
+/* Replaces the shards of c by new ones. Returns 0 if that succeeded: *old then has the old shards, and
+ * *old_waiting_n says how many of them waited to be read. Otherwise nothing has changed, and f says why. */
 static int build(slp_consumer *c, slp_start_position *start_position, slp_map *old, uint32_t *old_waiting_n,
                  slp_fail *f) {
   *old = c->shards;

@@ -1,4 +1,5 @@
-/* shard_inside.h - the members of a shard: its parts, and what no part owns. */
+/* shard_inside.h - the members of a shard: its parts, and the fields that belong to no part (core.h explains
+ * parts). */
 #ifndef SLP_CORE_SHARD_INSIDE_H
 #define SLP_CORE_SHARD_INSIDE_H
 
@@ -34,9 +35,11 @@ struct slp_shard {
   slp_shard_lease lease; /* with leases only */
   uint8_t paused;        /* 1: the user paused this shard */
   uint64_t paused_us;    /* when `paused` last changed, on the host's clock */
-  /* 1: the event SLOOP_SHARD_OPENED, or SLOOP_SHARD_ENDED, was reported to the user */
+  /* opened_told, 1: SLOOP_SHARD_OPENED was reported to the user. ended_told, 1: SLOOP_SHARD_ENDED was
+   * reported. */
   uint8_t opened_told, ended_told;
-  /* scratch of lineage.c, start.c and save.c; each of them sets it for all shards before it reads it */
+  /* scratch memory of lineage.c, start.c and save.c; each of these files sets `marked` for all shards before
+   * it reads `marked` */
   uint8_t marked;
 };
 

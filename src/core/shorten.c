@@ -1,9 +1,9 @@
-/* shorten.c - drops the last records of a shard that fetched too far ahead, and keeps the first ones that
- * wait to be handed out. The dropped records are read again later.
+/* shorten.c - drops the last of the records that a shard has fetched too far ahead, and keeps the first of
+ * them. The dropped records are read again later.
  *
- * Only for pushed events, which can't be asked for in smaller pieces. If an event were dropped completely,
- * the shard would need the whole event again for its next record, each time with a new subscription. The
- * service allows one new subscription in five seconds, so records would come one by one. */
+ * Used only for pushed events, which can't be asked for in smaller pieces. If an event were dropped
+ * completely, the shard would need the whole event again for its next record, each time with a new
+ * subscription. The service allows one new subscription in five seconds, so records would come one by one. */
 #include "base/list.h"
 #include "base/mem.h"
 #include "codec/page.h"

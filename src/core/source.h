@@ -1,6 +1,7 @@
-/* source.h - the interface of a source: where a consumer's records come from. core knows no AWS, so its
- * requests are about shards and positions. source/ answers each of them by one or more calls of aws/ops.h
- * (Kinesis polled or pushed, DynamoDB Streams). What a request has in common with a call is in host/op.h.
+/* source.h - the interface of a source: where a consumer's records come from. core knows no AWS, so the
+ * requests of core are about shards and positions. source/ answers each request by one or more calls of
+ * aws/ops.h (Kinesis polled or pushed, DynamoDB Streams). The fields that requests and calls have in common
+ * are in host/op.h.
  *
  * core owns each request. A request is in flight until its on_done was called, or until `cancel` has
  * returned. */
@@ -40,15 +41,16 @@ typedef struct slp_src_list {
   size_t shards_n;
   /* out; 1: the stream is closed for writes: no shard gets another record, and no shard is added */
   int ended;
-  sloop_placement_t placement; /* out; the stream's placement, as far as a description has stated it */
+  /* out; how the stream places records in shards, if a description has stated that */
+  sloop_placement_t placement;
 } slp_src_list;
 
 typedef struct slp_src_locate { /* a request: turn a position in a shard into a cursor (an iterator) */
   slp_op rq;
   slp_str shard;     /* in; borrowed */
   slp_position from; /* in; where the cursor is to begin; its kind is neither NONE nor END */
-  /* in; with TIME: when our clock showed the service's time from.at_ms, if that is known; 0: the user gave
-   * the time */
+  /* in; with TIME: our clock's time when the service's clock showed from.at_ms; 0: not known, because the
+   * user gave the time */
   uint64_t since_us;
   slp_buf cursor; /* out; its old content is replaced. core initializes and frees it */
 } slp_src_locate;
@@ -64,8 +66,8 @@ typedef struct slp_src_fetch {
   /* in; PURE (host/host.h): returns 1 if the answer's body may grow by `more` bytes, 0 if the transfer must
    * pause until `resume` */
   int (*may_grow)(struct slp_src_fetch *f, size_t more);
-  /* in; PURE (host/host.h): copies the children of the shard that core knows already to rows, at most max.
-   * Returns how many. So the source need not ask the service for them. */
+  /* in; PURE (host/host.h): copies the children of the shard that core knows already to rows, at most max of
+   * them. Returns how many were copied. The source need not ask the service for these children. */
   size_t (*known_children)(struct slp_src_fetch *f, slp_shard_desc *rows, size_t max);
   slp_page *page;    /* in: an empty page, owned by core. out: the page with its records */
   size_t body_bytes; /* out; size of the answer's body */
@@ -106,24 +108,24 @@ struct slp_source {
   /* 1: the service can give an iterator for a time, and stamps records in milliseconds (Kinesis) */
   int anchors_by_time;
   /* 1: the service can give an iterator for a time, and stamps records in whole seconds (DynamoDB Streams).
-   * The source sets it to 0 if the server turns out not to support times; a TIME then means the oldest
-   * record. */
+   * The source sets finds_seconds to 0 if the server turns out not to support times. The position TIME then
+   * means the oldest record. */
   int finds_seconds;
   /* the service pads sequence numbers with zeros to this many digits; 0 or 1: it does not pad them */
   unsigned number_digits_min;
   /* 1: a page without a next iterator is the end of its shard, and no page names the shard's children
    * (DynamoDB). */
   int names_no_children;
-  /* 1: records are pushed, so a page comes only when there are records, however long that takes. Therefore a
+  /* 1: records are pushed, so a page comes only when there are records, which may take very long. Therefore a
    * fetch does not count as a call in flight, there is no wait between fetches at the tip, and a page's size
    * does not show whether more records wait. May change at any time. */
   int pushes;
   char told[400]; /* a message for the log, from the description or a later change; "": none */
   /* What core is to do with the message in `told`: nothing; log it as information; log it as a warning;
-   * report it as an error. The source sets this when it changes the way that records come, or has a warning.
-   * core then sets it to SLP_NEWS_NONE. */
+   * report it as an error. The source sets `news` when it changes the way that records come, or has a
+   * warning. core then sets `news` back to SLP_NEWS_NONE. */
   enum { SLP_NEWS_NONE, SLP_NEWS_GOOD, SLP_NEWS_WARNING, SLP_NEWS_TROUBLE } news;
-  /* with SLP_NEWS_TROUBLE: in how many ms the source tries another way to get records; 0: never */
+  /* with SLP_NEWS_TROUBLE: in how many ms the source will try another way to get records; 0: never */
   uint64_t news_retry_ms;
 };
 

@@ -1,4 +1,4 @@
-/* start.c - turns a start position (of a stream) into a position for every shard. */
+/* start.c - turns the start position of a stream into a start position for every shard. */
 #include "core/start.h"
 
 #include "base/fail.h"
@@ -32,7 +32,7 @@ static int bad(char why[160], const char *what, const char *detail) {
 }
 
 /* Returns SLOOP_EOPTION for a time that looks like Unix seconds instead of ms. Seconds of the years 2001 to
- * 5138, read as ms, are times from 1970 to 1973, which nobody means. */
+ * 5138, read as ms, are times from 1970 to 1973, before any stream existed. */
 static int check_time(int64_t at_ms, char why[160]) {
   if (at_ms < 0) return bad(why, "start.at_ms is negative", "");
   if (at_ms >= INT64_C(1000000000) && at_ms < INT64_C(100000000000))
@@ -119,7 +119,7 @@ static void start_at(slp_shard *s, const slp_mark *at) {
 }
 
 /* Makes s start after a record, as if that record had been read. If the record is inside an aggregate, and
- * the option now keeps aggregates as one record, the whole aggregate comes again, because nobody knows
+ * the option now keeps aggregates as one record, the whole aggregate comes again, because it is not known
  * whether all of it was read. */
 static void start_after(slp_shard *s, const slp_mark *at) {
   if (at->idle) {
@@ -176,7 +176,8 @@ static void make_canonical(const slp_consumer *c, slp_mark *m) {
   slp_mark_canonical(m, c->source->number_digits_min);
 }
 
-/* Starts the shard that the user named, and later what descends from it. Skips all other shards. */
+/* Makes the shard that the user named start at the record, and later all shards that descend from it. Skips
+ * all other shards. */
 static int start_all_at_seq(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   size_t at = 0;
   slp_shard *s;
@@ -373,7 +374,7 @@ static int has_open_end(slp_consumer *c, slp_token *t) {
 }
 
 /* Changes each listed shard to WANTED that may descend from an open end: none of its parents is known, and
- * the token does not show that it was read. A token has no hash keys, so they can't decide. */
+ * the token does not show that it was read. A token has no hash keys, so hash keys can't decide this. */
 static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -390,8 +391,8 @@ static size_t wanted_n(slp_consumer *c) {
   return n;
 }
 
-/* Returns 1 if every listed shard is older than the newest active shard of the token, or is that shard; *ret:
- * its id. The ids of a stream grow with time. */
+/* Returns 1 if no listed shard is newer than the newest active shard of the token. Sets *ret to the id of
+ * that active shard. (The newer of two shards of a stream has the greater id.) */
 static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) {
   size_t at = 0;
   for (size_t i = 0; i < t->shards_n; i++)
@@ -401,8 +402,8 @@ static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) 
   return 1;
 }
 
-/* Changes all shards to WANTED, unless the shard filter excludes them. To be called when no listed shard
- * shows what it descends from: reading all of them misses no record. */
+/* Changes all shards to WANTED, unless the shard filter excludes them. To be called when it is not known
+ * which listed shards descend from those of the token: if all are read, no record is missed. */
 static void take_up_all(slp_consumer *c) {
   size_t at = 0;
   for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
@@ -489,7 +490,7 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
     case SLP_POSITION_AT: r = start_all_at_seq(c, g, f); break;
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_AFTER:
-    /* AFTER and END need nothing: slp_start_position_check() refuses them */
+    /* AFTER and END do not occur here: slp_start_position_check() refuses them */
     case SLP_POSITION_END: break;
   }
   return r ? r : check_asked(c, f);
@@ -505,7 +506,7 @@ static int is_half_of_unknown(const slp_shard *s) {
   return slp_lineage_parent_id(s, 0).n && !slp_lineage_parent_id(s, 1).n && !slp_lineage_parent(s, 0);
 }
 
-/* Returns 1 if s, which appeared in a later listing, descends from a shard that is read. */
+/* Returns 1 if s, which appeared in a later listing, descends or may descend from a shard that is read. */
 static int belongs(const slp_shard *s, slp_open_ends *ends) {
   const slp_token *t = s->consumer->start_position->token;
   const slp_token_shard *named = t ? slp_token_find(t, s->id) : NULL;
@@ -519,8 +520,10 @@ static int belongs(const slp_shard *s, slp_open_ends *ends) {
   return 1;
 }
 
-/* Collects the open ends (open_ends.h). If no skipped shard is open for writes or an open end, every new
- * shard must descend from a shard that is read. */
+/* Collects the open ends: shards that are read and no longer listed, and whose children are not all known
+ * (open_ends.h). `all` stays 1 if no skipped shard can have unknown children: none is listed as open for
+ * writes, or missing from the listing before all its children were listed. Then every new shard must descend
+ * from a shard that is read. */
 static void find_open_ends(slp_consumer *c, slp_open_ends *ends) {
   size_t at = 0;
   slp_shard *s;

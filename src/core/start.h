@@ -28,9 +28,9 @@ int slp_start_position_check(const sloop_position_t *to, char why[160]);
 int slp_start_position_new(slp_start_position **ret, slp_mem *mem, const sloop_position_t *to, char why[160]);
 void slp_start_position_free(slp_start_position *g); /* NULL is fine */
 
-/* Gives each shard of c its position, and skips the shards that are not to be read. The shards must come
- * fresh from a listing, and not be started. Returns an error if the start position does not fit this stream;
- * f says why, and the caller must then free the shards or not start them. */
+/* Gives each shard of c its position, and skips the shards that are not to be read. The shards must be those
+ * of a new listing, and must not be started yet. Returns an error if the start position does not fit this
+ * stream; f says why, and the caller must then free the shards or not start them. */
 int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f);
 /* Returns 1 if the start position g makes every shard start at its oldest record. */
 int slp_start_is_oldest(const slp_start_position *g);
@@ -42,8 +42,8 @@ void slp_start_shard(slp_shard *s, const slp_position *from);
 /* Turns the rows of the newest listing into shards. If it is not the first listing, new shards are skipped
  * unless they descend from shards that are read. Returns 0 or SLP_ENOMEM. */
 int slp_start_take_listing(slp_consumer *c);
-/* Returns a position from which no record is missed that arrived since not_before_ms (standing.h): that time,
- * or the oldest record if the service can't give an iterator for a time. */
+/* Returns a position from which no record is missed that arrived at not_before_ms (standing.h) or later. The
+ * position is that time, or the oldest record if the service can't give an iterator for a time. */
 slp_position slp_start_place(const slp_shard *s);
 /* Rounds a time down to whole seconds if the service stamps records in whole seconds. */
 int64_t slp_start_time(const slp_consumer *c, int64_t ms);

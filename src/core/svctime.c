@@ -5,8 +5,8 @@
 #include "base/base.h"
 
 /* The clocks of two machines drift apart by less than this, even while one of them is adjusted slowly (at
- * most 500 ppm). Older intervals are widened by this drift, so that it alone never makes them contradict
- * newer ones. */
+ * most 500 ppm). Older intervals are widened by this drift, so that drift alone never makes an older interval
+ * contradict a newer one. */
 #define DRIFT_PPM 1000
 
 static int64_t floor_ms(int64_t us) { return us >= 0 ? us / 1000 : -((-us + 999) / 1000); }

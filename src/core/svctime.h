@@ -10,8 +10,8 @@
 typedef struct slp_svctime {
   int known;               /* 1: at least one answer had a Date */
   int64_t low_us, high_us; /* bounds of the service's time minus our monotonic time */
-  /* A lower bound of the service's time minus our monotonic time at seen_us. It holds even if our clock runs
-   * twice too fast. */
+  /* A lower bound of the service's time minus our monotonic time at seen_us. The bound holds even if our clock
+   * runs twice as fast as it should. */
   int64_t sure_us;
   uint64_t seen_us; /* when the last answer with a Date came, on our monotonic clock */
 } slp_svctime;
@@ -20,13 +20,14 @@ typedef struct slp_svctime {
  * and answered, on our monotonic clock. */
 void slp_svctime_learn(slp_svctime *t, int64_t date_ms, uint64_t sent_us, uint64_t done_us);
 static inline int slp_svctime_known(const slp_svctime *t) { return t->known; }
-/* Both return the service's Unix time in ms when our clock shows at_us. The low time is never later than the
- * true time, the high time never earlier. Before the first answer they return INT64_MIN and INT64_MAX. */
+/* The next two functions return the service's Unix time in ms when our clock shows at_us. The low time is
+ * never later than the true time, the high time never earlier. Before the first answer they return INT64_MIN
+ * and INT64_MAX. */
 int64_t slp_svctime_low_ms(const slp_svctime *t, uint64_t at_us);
 int64_t slp_svctime_high_ms(const slp_svctime *t, uint64_t at_us);
-/* Returns a lower bound of the service's time now, in ms. It holds even if our clock runs twice too fast. (A
- * clock that is being adjusted may run a tenth too fast (chrony). slp_svctime_low_ms uses older answers, so
- * it may then be later than the true time, by up to a second.) */
+/* Returns a lower bound of the service's time now, in ms. The bound holds even if our clock runs twice as
+ * fast as it should. (A clock that chrony adjusts may run a tenth too fast. slp_svctime_low_ms uses older
+ * answers, so it may then be later than the true time, by up to a second.) */
 int64_t slp_svctime_sure_ms(const slp_svctime *t, uint64_t now_us);
 
 /* A moment: a time on our clock, and what the service's time was then, as far as it was known. */

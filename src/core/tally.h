@@ -1,5 +1,5 @@
 /* tally.h - numbers of a consumer: its shards and records as they are now (slp_tally), and what has happened
- * since it was opened (slp_counts). Each file changes the numbers for what it does itself. */
+ * since it was opened (slp_counts). Each file updates the numbers of the things that it does itself. */
 #ifndef SLP_CORE_TALLY_H
 #define SLP_CORE_TALLY_H
 
@@ -9,7 +9,7 @@
 typedef struct slp_tally { /* the consumer's shards and records as they are now */
   uint32_t open_n;         /* shards that are being read */
   uint32_t tip_n;          /* shards that are being read and are at their tip */
-  /* shards whose lease is being given up: they are not read any more, but the user was not yet told so */
+  /* shards whose lease is being given up: they are not read any more, but the user was not yet notified */
   uint32_t going_n;
   uint32_t waiting_n;   /* shards that wait to be read until their parents are finished */
   uint32_t batches_out; /* batches that the user holds */

@@ -1,4 +1,4 @@
-/* token.c - reads and writes tokens; token.h describes them. */
+/* token.c - parses and writes tokens; token.h describes their format. */
 #include "core/token.h"
 
 #include "base/buf.h"
@@ -20,11 +20,11 @@
 typedef struct reader {
   slp_json j;
   slp_token *t;
-  /* Owned: the ids in the list `active`. They are looked up when all shards were read. */
+  /* Owned: the ids in the list `active`. They are looked up when all shards were parsed. */
   slp_str *active;
   size_t active_n, active_cap;
   char *why;
-  /* the member that is being read, for the message of an error, as in "shards[3].sequence_number" */
+  /* the member that is being parsed, for error messages: "shards[3].sequence_number" */
   char where[80];
 } reader;
 
@@ -49,7 +49,7 @@ static int is_number(slp_str s, size_t max) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-/* Reads a string into *ret; null becomes {NULL, 0}. */
+/* Parses a string into *ret; JSON's null becomes {NULL, 0}. */
 static int read_text(reader *r, slp_str *ret, size_t max) {
   int k = slp_json_next(&r->j);
   *ret = (slp_str){NULL, 0};
@@ -63,7 +63,7 @@ static int read_text(reader *r, slp_str *ret, size_t max) {
   return 0;
 }
 
-/* Reads a decimal number, with quotes or without. null leaves *ret unchanged. */
+/* Parses a decimal number, with quotes or without. JSON's null leaves *ret unchanged. */
 static int read_count(reader *r, uint64_t max, uint64_t *ret) {
   int k = slp_json_next(&r->j);
   if (k == SLP_JSON_NULL) return 0;
@@ -334,7 +334,7 @@ static slp_str table_in(slp_str arn) {
 int slp_token_is_of(slp_str ours, slp_str theirs) {
   slp_str table = table_in(ours);
   if (slp_str_eq(ours, theirs)) return 1;
-  /* one of both is no ARN, so only the names can be compared */
+  /* only one of the two is an ARN, so only the names can be compared */
   if (is_arn(ours) != is_arn(theirs) && slp_str_eq(name_in(ours), name_in(theirs))) return 1;
   return table.p && slp_str_eq(table, table_in(theirs)) ? -1 : 0;
 }
@@ -363,8 +363,8 @@ static void put_shard(slp_jw *w, const slp_token_shard *s) {
   slp_jw_object(w, NULL);
   slp_jw_str(w, "shard_id", s->id);
   const slp_mark *at = &s->from.mark;
-  /* a shard that is read later from its oldest record needs no iterator_type: that is what a missing one
-   * means */
+  /* A shard that is not active and begins at its oldest record needs no iterator_type, because trim_horizon
+   * is the default. */
   if (s->active || s->from.kind != SLP_POSITION_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->from.kind));
   if (at->seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(at));
   if (s->parent.p) slp_jw_str(w, "parent", s->parent);

@@ -1,11 +1,11 @@
-/* token.h - the positions of a whole stream as text, in the JSON of bloop. bloop and sloop can read each
- * other's tokens.
+/* token.h - the positions of a whole stream as text, in the JSON format of bloop (another program that reads
+ * streams). bloop and sloop can read each other's tokens.
  *
  *   {"stream_arn": ..., "active": [shard ids], "shards": [{"shard_id", "iterator_type", "sequence_number",
  *    "parent"}, ...]}
  *
- * active: the ids of the shards to read first. Each must be in `shards`. Other shards there are read
- * after their parents, or only show which shard descends from which.
+ * active: the ids of the shards to read first. Each must be in `shards`. The other shards in `shards` are
+ * read after their parents, or only show which shard descends from which.
  * iterator_type: trim_horizon, latest, at_sequence or after_sequence. If it is absent, trim_horizon.
  *
  * sloop adds the following members, which bloop ignores. They are strings, like every number in a token.
@@ -28,7 +28,7 @@
 
 typedef struct slp_token_shard {
   slp_str id, parent;    /* point into slp_token.text; parent {NULL, 0}: the token names no parent */
-  slp_position from;     /* INT64_MIN: the token does not have it */
+  slp_position from;     /* OLDEST, LATEST, AT or AFTER: where reading of the shard continues */
   int64_t not_before_ms; /* INT64_MIN: not given */
   uint8_t active;        /* 1: the shard is in the list `active` of the token */
   uint8_t reads; /* 1: the shard is active, or descends from an active one. Set by slp_token_mark_readable. */
@@ -50,7 +50,7 @@ typedef struct slp_token {
 #define SLP_TOKEN_BYTES_MAX (64u * 1024 * 1024)
 #define SLP_TOKEN_SHARDS_MAX 100000u
 
-/* Reads a token. Returns 0, SLP_ENOMEM, or SLOOP_ETOKEN; `why` then says what is wrong and where. */
+/* Parses a token. Returns 0, SLP_ENOMEM, or SLOOP_ETOKEN; `why` then says what is wrong and where. */
 int slp_token_read(slp_token **ret, slp_mem *mem, slp_str text, char why[160]);
 void slp_token_free(slp_token *t); /* NULL is fine */
 /* returns NULL if the token has no such shard */
