@@ -30,8 +30,8 @@
  * calls, and calls for the pages of a listing would have to wait behind them. */
 #define CHILDREN_CALLS_MAX 10u
 /* At most this many iterators that were made for a time are remembered until a GetRecords has used them. Core
- * asks for few iterators at once, so only a user who seeks to times again and again without reading reaches
- * this limit. */
+ * asks for few iterators at once. So this limit is reached only if the user seeks to times again and again
+ * without reading. */
 #define UNPROVEN_MAX 4096u
 
 /* Whether the server can make an iterator that begins at a given time ("times"):
@@ -47,7 +47,7 @@ typedef struct ddb_poll {
   /* what the user gave: the name or ARN of a table, or the ARN of a stream */
   enum { BY_NAME, BY_ARN, BY_STREAM } named;
   uint32_t asking_n; /* how many shards are asking for their children now */
-  /* 1: the server can't list the children of one shard, because it ignores or refuses the filter */
+  /* 1: the server can't list the children of a single shard, because it ignores or refuses the filter */
   uint8_t unfiltered;
   times_state times;
   slp_request *trial; /* in ASKED: the first request for an iterator at a time; its answer decides `times` */
@@ -65,8 +65,8 @@ static ddb_poll *ddb_of(slp_poll *p) { return SLP_OWNER(p, ddb_poll, poll); }
 static const char part[] = "/stream/";
 static int is_stream_arn(const char *arn) { return strstr(arn, part) != NULL; }
 
-/* Returns what to describe to find the latest stream: the ARN of the table, or "" if the user gave only its
- * name. If the user gave the ARN of a stream, returns that. */
+/* Returns the ARN to describe in order to find the latest stream: the ARN of the table, or "" if the user
+ * gave only the table's name. If the user gave the ARN of a stream, returns that ARN. */
 static slp_str latest(const slp_poll *p) {
   const char *end = strstr(p->arn, part);
   switch (((const ddb_poll *)p)->named) { /* p is the first member of ddb_poll */
@@ -123,8 +123,9 @@ static void listed(slp_poll *p, slp_listing *l) {
  * The first request for a time is the trial. All other requests for a time wait for its answer, so that
  * the server is asked once and not once for each shard.
  *
- * An iterator made for a time may still not work. The first GetRecords that uses one shows it. This need
- * not be the trial's iterator, because the trial's reader may move or leave its shard before it fetches. */
+ * An iterator made for a time may still not work. The first GetRecords that uses such an iterator shows
+ * whether it works. This need not be the trial's iterator, because core may stop reading that shard, or move
+ * to another position, before it fetches. */
 static const slp_set times_allowed[] = {
     [TIMES_UNTRIED] = SLP_BIT(TIMES_ASKED),
     [TIMES_ASKED] = SLP_BIT(TIMES_UNTRIED) | SLP_BIT(TIMES_GIVEN) | SLP_BIT(TIMES_ABSENT),
@@ -157,9 +158,9 @@ static int hold(slp_request *q) {
   return 0;
 }
 
-/* Called when the server refused a position: sets another one. A server refuses a time in the future with
- * ValidationException, and also an iterator type that it does not know. So a moment ago is tried first, and
- * then the oldest record. */
+/* Called when the server refused a position; sets another one. ValidationException may mean two things: the
+ * time is in the future, or the server does not know the iterator type. So the next position that is tried is
+ * a time slightly before now, and after that the oldest record. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME || strcmp(it->op.fail.aws_code, "ValidationException") != 0) return 0;
@@ -186,15 +187,15 @@ static void forget_all(ddb_poll *v) {
 }
 
 /* Remembers that the request's iterator was made for a time. Without memory the request fails, and core
- * repeats it. Otherwise, if the server can't use the iterator, core would repeat GetRecords with it for
- * ever. */
+ * repeats it. If the request succeeded, and the server could not use the iterator, core would repeat
+ * GetRecords with this iterator for ever. */
 static void remember(ddb_poll *v, slp_request *q) {
   slp_mem *mem = v->poll.h->mem;
   const slp_op_iterator *it = &q->op.iterator;
   slp_str text = slp_buf_str(&it->iterator);
   if (q->out || it->op.fail.class != SLP_FINE) return;
   forget(v, text);
-  /* ABSENT: this iterator was asked for before it was known that the server has no times */
+  /* ABSENT: this iterator was asked for before it was known that the server does not support times */
   int unproven = v->times == TIMES_GIVEN || v->times == TIMES_ABSENT;
   if (it->kind != SLP_ITER_AT_TIME || !unproven || v->unproven.live >= UNPROVEN_MAX) return;
   char *copy = slp_strdup(mem, text);
@@ -267,7 +268,7 @@ static void on_later(slp_timer *t) { ask_children(SLP_OWNER(t, slp_request, time
 
 /* Sets a timer to ask for the children again. Returns 0 if core should get the page without children. A shard
  * that has ended has a child, unless the stream was disabled, but DynamoDB may list the child late. If core
- * made a listing without the child, it would take this for the end of the stream. */
+ * made a listing that lacks the child, core would conclude that the stream has ended. */
 static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   slp_host *h = q->poll->h;
   if (l->stream_ended || q->restarts == CHILDREN_TRIES) return 0;
@@ -275,8 +276,8 @@ static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   return slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait)) == 0;
 }
 
-/* Handles the answer of ask_children. If it shows no children, core gets the page without children and makes
- * a listing. */
+/* Handles the answer to the call of ask_children. If the answer shows no children, core gets the page without
+ * children, and makes a listing. */
 static void on_children(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_op_list_shards *l = &q->op.list;
@@ -303,7 +304,7 @@ static void ask_children(slp_request *q) {
   p->ops->list_shards(p->ops, l);
 }
 
-/* Copies the children that core knows already into the page. Returns how many there are. */
+/* Copies the children that core knows already into the page. Returns how many were copied. */
 static size_t give_known_children(slp_src_fetch *f) {
   slp_shard_desc rows[SLP_PAGE_CHILDREN_MAX];
   size_t n = f->known_children ? f->known_children(f, rows, SLP_COUNT(rows)) : 0;

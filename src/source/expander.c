@@ -7,8 +7,8 @@
 #include "codec/page.h"
 #include "host/host.h"
 
-/* The limits of one slice. It takes about 150 us for MD5 sums, and half of that for everything else. Larger
- * slices would hold up the event loop. */
+/* The limits of one slice. A slice takes about 150 us for MD5 sums, and half of that for everything else.
+ * Larger slices would block the event loop for too long. */
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 2048u
 

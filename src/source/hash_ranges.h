@@ -12,7 +12,7 @@
 
 typedef struct slp_hash_ranges {
   slp_mem *mem;
-  slp_map children; /* the range of each child that the newest listing does not have yet, by shard id */
+  slp_map children; /* the range of each child that the newest listing does not contain yet, by shard id */
 } slp_hash_ranges;
 
 void slp_hash_ranges_init(slp_hash_ranges *r, slp_mem *mem);

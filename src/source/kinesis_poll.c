@@ -20,8 +20,8 @@
 #include <sloop.h>
 #include <stdio.h>
 
-/* At most this many idle expanders are kept for the next pages. A busy stream uses about as many at once, and
- * an expander takes little memory. */
+/* At most this many idle expanders are kept for the next pages. A busy stream uses about that many at the
+ * same time, and an expander takes little memory. */
 #define IDLE_EXPANDERS_MAX 16u
 /* After DescribeStreamSummary was denied, it is called again after this time. An operator may have granted
  * the permission by then. */
@@ -56,8 +56,8 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
 }
 
 /* Returns whether the first listing waits for a description of the stream. The description says whether a
- * record's hash key decides on its shard at all (`placement`). If the call is denied, the listing continues
- * without it. */
+ * record's hash key decides on the record's shard at all (`placement`). If the call for the description is
+ * denied, the listing continues without a description. */
 static slp_list_after list_waits(const slp_poll *p) {
   const kinesis_poll *k = (const kinesis_poll *)p; /* p is the first member of kinesis_poll */
   return k->described || slp_now_us(p->h) < k->describe_us ? SLP_LIST_AT_ONCE : SLP_LIST_WANTS;
@@ -74,16 +74,16 @@ static void undescribed(slp_poll *p, const slp_fail *f) {
            f->message);
 }
 
-/* Called when the service refused a position: sets another one. Kinesis refuses a time that is in the future
- * by its own clock with InvalidArgumentException. For any other position, that error is a mistake of the
- * caller. */
+/* Called when the service refused a position; sets another one. If a time is in the future by Kinesis' own
+ * clock, Kinesis refuses it with InvalidArgumentException. For any other position, that error is a mistake of
+ * the caller. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME) return 0;
   if (strcmp(it->op.fail.aws_code, "InvalidArgumentException") != 0) return 0;
   if (!q->earlier) return slp_request_earlier(q, 1);
-  /* The time was replaced by a moment ago already, but our clock is ahead of the service's clock: begins at
-   * the oldest record instead. */
+  /* A time slightly before now was tried already, and was refused too, because our clock is ahead of the
+   * service's clock. So reading begins at the oldest record. */
   it->kind = SLP_ITER_OLDEST;
   return 1;
 }
@@ -125,8 +125,8 @@ static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander *
   x->arg = arg;
   x->on_done = on_done;
   /* The expander drops records of an aggregate whose keys are outside `range`, because they belong to another
-   * shard. If the stream distributes records without regard to their keys, it gets no range, and drops
-   * none. */
+   * shard. If the stream distributes records without regard to their keys, the expander gets no range, and
+   * drops no record. */
   int known =
       k->p.placement != SLOOP_PLACED_ANYWHERE && slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
   slp_expander_begin(x, page, known ? &range : NULL);

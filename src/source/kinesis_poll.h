@@ -11,8 +11,8 @@
 #include <sloop.h>
 
 /* Creates a source that polls a Kinesis stream. `stream` is a name or an ARN; given an ARN, each call
- * contains both. `aggregates` decides whether the source expands records that the Kinesis Producer Library
- * has aggregated. `ops` is borrowed. Returns 0, SLOOP_EOPTION or SLP_ENOMEM. */
+ * contains the name and the ARN. `aggregates` decides whether the source expands records that the Kinesis
+ * Producer Library has aggregated. `ops` is borrowed. Returns 0, SLOOP_EOPTION or SLP_ENOMEM. */
 int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream,
                          sloop_aggregates_t aggregates);
 
@@ -21,7 +21,7 @@ int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str st
  * *ret is then the expander. */
 int slp_kinesis_poll_expand(slp_source *poll, slp_page *page, slp_str shard, slp_expander **ret,
                             void (*on_done)(slp_expander *x, int verdict), void *arg);
-/* Gives the expander back. Must be called in on_done; if called before, it stops the expansion. */
+/* Gives the expander back. Must be called in on_done. If called before, stops the expansion. */
 void slp_kinesis_poll_expanded(slp_source *poll, slp_expander *x);
 
 #endif

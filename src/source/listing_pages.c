@@ -93,9 +93,9 @@ static int fill_in(slp_listing *l, slp_str *known, slp_str other) {
   return 0;
 }
 
-/* Adds to `known` what a second row of the same shard, from another page, says. Either row may be the older
- * one. So each may lack something that the other has, such as the end of a shard that was closed between the
- * two pages. */
+/* `other` is a second row of the shard in `known`, from another page. Copies the fields that `known` lacks
+ * from `other`. Either row may be the older one, so each may lack a field that the other has: for example
+ * seq_end, if the shard was closed between the two pages. */
 static int merge_row(slp_listing *l, slp_shard_desc *known, const slp_shard_desc *other) {
   int r = fill_in(l, &known->parent, other->parent);
   if (!r) r = fill_in(l, &known->adjacent_parent, other->adjacent_parent);

@@ -15,7 +15,7 @@
 /* the most bytes of text in all rows; a row of Kinesis has some 250 */
 #define SLP_LISTING_BYTES_MAX (64u * 1024 * 1024)
 
-/* the shards of all pages so far; before the first page all members but mem are zero */
+/* The shards of all pages so far. Before the first page all members except mem are zero. */
 typedef struct slp_listing {
   slp_mem *mem;
   struct slp_listing_block *blocks; /* owned; the blocks of text to which the rows point, newest first */

@@ -25,8 +25,8 @@
 
 #define LIST_RESTARTS_MAX 5u
 #define IDLE_REQUESTS_MAX 64u
-/* The service refuses a time in the future by its own clock, which may be behind ours. So if it refuses a
- * time up to this much before now, that counts as a time in the future too. */
+/* The service decides by its own clock whether a time is in the future, and that clock may be behind ours. So
+ * a refused time counts as future even if it is up to this much before now. */
 #define FUTURE_SLACK_MS 2000
 
 static slp_poll *poll_of(slp_source *s) { return SLP_OWNER(s, slp_poll, s); }
@@ -120,8 +120,8 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
 /* ---- list -------------------------------------------------------------------------------------------- */
 static void on_list_page(slp_op *op);
 
-/* Sends the call for the next page. It contains a token only if the service gave one, because kinesalite
- * exits when it receives an empty token. */
+/* Sends the call for the next page. The call contains a token only if the service gave one, because
+ * kinesalite exits when it receives an empty token. */
 static void send_list(slp_request *q) {
   slp_poll *p = q->poll;
   slp_str next_token = slp_buf_str(&q->token);
@@ -225,7 +225,7 @@ static void on_list_page(slp_op *op) {
     return;
   }
   if (op->fail.class != SLP_FINE) {
-    /* core would take SLP_EXPIRED for an expired iterator, which a listing does not have */
+    /* core would take SLP_EXPIRED to mean an expired iterator, but a listing has no iterator */
     if (op->fail.class == SLP_EXPIRED) q->rq->fail.class = SLP_TRANSIENT;
     slp_request_answer(q);
     return;
@@ -270,8 +270,8 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   rq->shards_n = 0;
   rq->ended = 0;
   slp_request *q = request_take(p, SLP_ASK_LIST, &rq->rq);
-  /* `describing` stays 1 until q->op.list is initialised, because request_give_back would free it
-   * otherwise */
+  /* `describing` stays 1 until q->op.list is initialised; otherwise request_give_back would free
+   * q->op.list */
   if (q) {
     q->describing = 1;
     q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_page_due};
@@ -311,8 +311,8 @@ static int is_of_a_name(char c) {
 }
 
 /* Returns 1 if the service refused the sequence number of `mark`. For a number that no record has,
- * kinesis-mock 0.6.2 returns ResourceNotFoundException, as for a missing stream or shard. Its message then
- * has the number in it, which a message of Kinesis never has. */
+ * kinesis-mock 0.6.2 returns ResourceNotFoundException, as for a missing stream or shard. The message of that
+ * error contains the number; a message of Kinesis never does. */
 static int is_said_of_the_number(const slp_fail *f, const slp_mark *mark) {
   char number[SLP_SEQ_MAX + 1];
   if (f->class != SLP_GONE || !mark->seq_n) return 0;
@@ -355,10 +355,10 @@ void slp_request_locate(slp_request *q) {
   q->poll->ops->iterator(q->poll->ops, &q->op.iterator);
 }
 
-/* Replaces a refused time by a moment ago. The position "latest" would be wrong, because it would skip the
- * records between the refused time and this call. A moment ago skips no record, and core drops those that are
- * too early. If the time is a reading of our own clock (since_us is set), the new time is earlier by as long
- * as our clock has run since then. */
+/* Replaces a refused time by a time slightly before now. The position "latest" would be wrong, because it
+ * would skip the records between the refused time and this call. The new time skips no record, and core drops
+ * records that are too early. If the refused time was computed from our own clock at since_us, the new time
+ * must not be later than that, so the time that has passed since then is subtracted too. */
 int slp_request_earlier(slp_request *q, int64_t unit_ms) {
   slp_op_iterator *it = &q->op.iterator;
   int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->poll->h);
@@ -387,7 +387,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   it->kind = iter_kind(rq->from.kind);
   it->seq = slp_mark_seq(&rq->from.mark);
   it->at_ms = rq->from.at_ms;
-  it->iterator = rq->cursor; /* a buffer of core; on_locate gives it back, and so does a cancel */
+  it->iterator = rq->cursor; /* a buffer of core; on_locate and do_cancel give it back */
   if (!p->kind->hold || !p->kind->hold(q)) slp_request_locate(q);
 }
 

@@ -1,6 +1,6 @@
 /* poll.h - the part that all polling sources share. It keeps requests for reuse, joins the pages of a
- * listing, turns positions into iterators, and cancels requests. What a service does differently is in the
- * functions of its slp_poll_kind; "the kind" below means these functions. */
+ * listing, turns positions into iterators, and cancels requests. What differs between services is in the
+ * functions of a slp_poll_kind; "the kind" below means these functions. */
 #ifndef SLP_SOURCE_POLL_H
 #define SLP_SOURCE_POLL_H
 
@@ -18,8 +18,8 @@
 
 #include <sloop.h>
 
-/* The call for a later page of a listing is tried this often. If it fails, all pages before it are lost. So
- * it has more tries than the call for the first page, which core repeats by itself. */
+/* The call for a later page of a listing is tried this often. If the call fails, all earlier pages are lost.
+ * So it gets more tries than the call for the first page, which core repeats by itself. */
 #define SLP_POLL_LATER_TRIES 4u
 
 typedef struct slp_poll slp_poll;
@@ -31,21 +31,22 @@ typedef struct slp_request {
   slp_ask ask;
   slp_poll *poll;
   slp_op *rq;
-  /* while the request is idle, in poll->idle; while hold() keeps a LOCATE, in a list of the kind */
+  /* while the request is idle, in poll->idle; while hold() keeps a LOCATE waiting, in a list of the kind */
   slp_list link;
   slp_op *out; /* the call in flight; NULL: no call is in flight */
-  /* LIST: how often the listing began again from its first page. FETCH: for use by the kind. */
+  /* with LIST: how often the listing began again from its first page; with FETCH: for use by the kind */
   uint32_t restarts;
-  /* LOCATE, 1: the service said that the time is in the future, and an earlier time was tried */
+  /* with LOCATE: 1 if the service said that the time is in the future, so that an earlier time was tried */
   uint8_t earlier;
-  uint8_t describing; /* LIST, 1: the listing waits for a description of the stream */
-  /* LOCATE, FETCH: for use by the kind. While it is set in a FETCH, the kind may also use `timer`. */
+  uint8_t describing; /* with LIST: 1 if the listing waits for a description of the stream */
+  /* with LOCATE and FETCH: for use by the kind. While `more` is set in a FETCH, the kind may also use
+   * `timer`. */
   uint8_t more;
-  slp_timer timer;      /* LIST: runs when the call for the next page may be sent */
-  slp_listing *listing; /* LIST: owned; the shards of the pages so far */
-  slp_paging pages;     /* LIST: limits the pages and bytes, and spaces the calls */
-  slp_buf token;        /* LIST: the token of the next page */
-  void *fetch_work;     /* FETCH: an object of the kind, which fetch_over() frees */
+  slp_timer timer;      /* with LIST: runs when the call for the next page may be sent */
+  slp_listing *listing; /* with LIST: owned; the shards of the pages so far */
+  slp_paging pages;     /* with LIST: limits the pages and bytes, and keeps calls apart */
+  slp_buf token;        /* with LIST: the token of the next page */
+  void *fetch_work;     /* with FETCH: an object of the kind, which fetch_over() frees */
   union {
     slp_op_describe describe;
     slp_op_list_shards list;
@@ -58,20 +59,20 @@ typedef enum { SLP_LIST_AT_ONCE, SLP_LIST_WANTS, SLP_LIST_NEEDS } slp_list_after
 
 typedef struct slp_poll_kind {
   /* Returns whether a listing waits for a description of the stream first. SLP_LIST_NEEDS: if the description
-   * fails, the listing fails too. SLP_LIST_WANTS: if it fails, the listing continues without it.
-   * SLP_LIST_AT_ONCE: the listing does not wait. NULL: no listing waits. */
+   * fails, the listing fails too. SLP_LIST_WANTS: if the description fails, the listing continues without a
+   * description. SLP_LIST_AT_ONCE: the listing does not wait. NULL: no listing waits. */
   slp_list_after (*list_waits)(const slp_poll *p);
   /* Returns the ARN to describe when core asks which stream the user's name leads to now. "": the call has
    * only the name. NULL: the ARN of the stream that is read. */
   slp_str (*latest)(const slp_poll *p);
-  /* Called when a description has succeeded: copies it to rq. */
+  /* Called when a description has succeeded; copies the description to rq. */
   void (*described)(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq);
   /* Called when a description for SLP_LIST_WANTS has failed. May be NULL. */
   void (*undescribed)(slp_poll *p, const slp_fail *f);
-  /* Called when a listing is complete; may change its rows. May be NULL. */
+  /* Called when a listing is complete; may change the rows of the listing. May be NULL. */
   void (*listed)(slp_poll *p, slp_listing *l);
   /* Returns 1 if the listing should follow the page's token to the next page. news: how many shard ids of
-   * this page no earlier page had. NULL: every token is followed. */
+   * this page were in no earlier page. NULL: every token is followed. */
   int (*list_goes_on)(const slp_op_list_shards *page, size_t news);
   /* Called before the call for an iterator is sent. Returns 1 if the kind keeps the request, and calls
    * slp_request_locate later. NULL: no request is kept. */
@@ -103,7 +104,7 @@ struct slp_poll {
   char arn[SLP_STREAM_ARN_MAX + 1]; /* "": calls contain no ARN */
   slp_listing *last;                /* owned; the last complete listing; NULL: there is none yet */
   uint32_t last_pages_n;            /* how many pages the listing `last` had; 0: there is none yet */
-  /* how the stream distributes records over shards, as its last description says */
+  /* how the stream distributes records over shards, from the last description */
   sloop_placement_t placement;
   /* idle: requests that are kept for reuse. live_n: how many requests are in use. lists_n: how many of these
    * are listings. */
@@ -122,8 +123,8 @@ void slp_request_answer(slp_request *q);
 /* sends the call for a request that hold() has kept */
 void slp_request_locate(slp_request *q);
 /* To be called when the service refused the time in q->op.iterator. If that time is in the future, replaces
- * it by a moment ago, rounded down to a multiple of unit_ms, and returns 1. Otherwise returns 0, and also if
- * the time of this request was replaced before. */
+ * it by a time slightly before now, rounded down to a multiple of unit_ms, and returns 1. Returns 0 if the
+ * time is not in the future, or was replaced before. */
 int slp_request_earlier(slp_request *q, int64_t unit_ms);
 
 #endif

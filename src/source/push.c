@@ -1,5 +1,5 @@
-/* push.c - one subscription (SubscribeToShard) for each shard that is read. Before the service ends it, it is
- * replaced by one that starts after the ContinuationSequenceNumber of the last event.
+/* push.c - one subscription (SubscribeToShard) for each shard that is read. Before the service ends a
+ * subscription, a new one replaces it, which starts after the ContinuationSequenceNumber of the last event.
  *
  * The states of a subscription (sub_state):
  *
@@ -48,12 +48,12 @@
 #include <sloop.h>
 #include <stdio.h>
 
-/* CALL_US: the service allows one call a second for each consumer and shard. TAKEN_US: after a call that it
- * accepted, it refuses further ones for five seconds (API reference, SubscribeToShard). */
+/* CALL_US: the service allows one call a second for each consumer and shard. TAKEN_US: for five seconds after
+ * a call that the service accepted, it refuses further calls (API reference, SubscribeToShard). */
 #define CALL_US 1000000u
 #define TAKEN_US 5000000u
-/* RENEW_US: the service ends a subscription after five minutes. It is replaced before that, right after an
- * event, so that no event is missed. The jitter keeps subscriptions that began together from ending
+/* RENEW_US: the service ends a subscription after five minutes. A subscription is replaced before that, right
+ * after an event, so that no event is missed. The jitter keeps subscriptions that began together from ending
  * together. */
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
@@ -83,7 +83,8 @@ typedef struct vain {
   uint32_t n;          /* how many subscriptions have ended without an event */
   uint32_t answered_n; /* how many of these n subscriptions the server had answered */
   uint64_t since_us;   /* when the first of these n subscriptions began */
-  /* how long all shards together had an open subscription without an event when core stopped reading them */
+  /* a sum over the shards that core stopped reading: how long their subscriptions had been open without an
+   * event */
   uint64_t silent_us;
 } vain;
 
@@ -101,8 +102,8 @@ typedef struct sub { /* the subscription of one shard */
   /* when the subscription is replaced by a new one */
   uint64_t renew_us;
   uint8_t events; /* 1: the subscription has got an event */
-  /* Only with given_arn. 1: the last call was answered "not found", and core was told that the shard is
-   * gone. */
+  /* Only with given_arn. 1: the last call was answered "not found", and core got the failure SLP_GONE, as for
+   * a shard that does not exist. */
   uint8_t asked_gone;
   vain vain;
   slp_timer timer;
@@ -118,7 +119,8 @@ struct push {
   slp_finding finding;
   slp_src_describe inner; /* the request to `poll` for a description, when `describes` has requests */
   uint8_t describing;     /* 1: `inner` is in flight */
-  /* Requests for a description, of core and of an operator, that wait for `inner`; linked by impl. */
+  /* Requests for a description that wait for `inner`, from core and from an operator's command; linked by
+   * impl. */
   slp_op *describes;
   slp_map subs;    /* shard id -> sub */
   slp_later later; /* requests for positions and descriptions that are answered without a call to AWS */
@@ -180,8 +182,9 @@ static void answer(sub *u) {
   f->rq.on_done(&f->rq);
 }
 
-/* Added to the message if a subscription got no byte at all. Kinesis sends an event every few seconds even
- * for an idle shard, so something between Kinesis and this process must be holding the answer back. */
+/* Appended to the error message if a subscription got no byte at all. Kinesis sends an event every few
+ * seconds even for an idle shard, so something between Kinesis and this process must be holding the answer
+ * back. */
 static const char held_back[] =
     "the service sends an event every few seconds, so a proxy in between may buffer answers: turn buffering "
     "off (nginx: proxy_buffering off), or read with retrieval poll or auto";
@@ -251,8 +254,9 @@ static void subscribe(sub *u) {
 
 static void poll_instead(sub *u, const char *why);
 
-/* Runs in WAITING: the rate limit allows a call now (the timer is used even if there is no wait, because no
- * callback may run inside core's fetch). In OPEN: no event arrived within SLP_PUSH_SILENT_US. */
+/* In WAITING: runs when the rate limit allows a call. (The timer is used even if there is no wait, because no
+ * callback may run inside core's fetch.) In OPEN: runs when no event has arrived within
+ * SLP_PUSH_SILENT_US. */
 static void on_timer(slp_timer *timer) {
   sub *u = SLP_OWNER(timer, sub, timer);
   if (u->state != OPEN)
@@ -280,7 +284,7 @@ static void begin(sub *u) {
 static void hand_out(sub *u) {
   push *p = u->p;
   int stays = u->at[0] && slp_now_us(p->h) < u->renew_us;
-  /* closed right after an event, so that no record is lost or comes twice */
+  /* The subscription is closed right after an event, so that no record is lost or comes twice. */
   if (!stays && u->state == OPEN) close_sub(u);
   answer(u);
 }
@@ -306,7 +310,7 @@ static void judge_end(slp_page *page) {
   }
 }
 
-/* Returns 1 if no event had records for UNMOVED_US, and the continuation number did not change. */
+/* Returns 1 if for UNMOVED_US no event had records, and the continuation number did not change. */
 static int stands_still(sub *u, const slp_page *page) {
   uint64_t now = slp_now_us(u->p->h);
   if (page->recs_n || page->behind_ms || page->children_n || !slp_str_is(page->next, u->at))
@@ -314,9 +318,10 @@ static int stands_still(sub *u, const slp_page *page) {
   return now - u->moved_us >= UNMOVED_US;
 }
 
-/* Returns 1 if the position "latest" can't be used a second time. It means the moment at which the service
- * accepts the subscription. If the service has accepted, a second "latest" would mean a later moment, and the
- * records in between would be lost. After an error of a gateway (5xx) it is not known whether it accepted. */
+/* Returns 1 if the subscription began at "latest", and this position can't be used a second time. "latest"
+ * means the moment at which the service accepts the subscription. If the service has accepted it, a second
+ * "latest" would mean a later moment, and the records in between would be lost. After an error of a gateway
+ * (5xx) it is not known whether the service has accepted the subscription. */
 static int is_spent(const sub *u) {
   return strcmp(u->at, "latest") == 0 &&
          (u->op.opened || !u->op.op.fail.http_status || u->op.op.fail.http_status >= 500);
@@ -365,17 +370,18 @@ static void on_event(slp_op_subscribe *op) {
 }
 
 /* ---- the consumer is gone, or the shard ---------------------------------------------------------------- */
-/* ResourceNotFoundException does not say whether the consumer or the shard is missing. So looks the consumer
- * up, and registers it again if somebody deregistered it. */
+/* ResourceNotFoundException does not say whether the consumer or the shard is missing. So this function has
+ * the consumer looked up, and registered again if it was deregistered. */
 static void ask_who_is_gone(sub *u) {
   push *p = u->p;
   move(u, ASKING);
   if (p->finding.state == SLP_FINDING_IDLE) slp_finding_begin(&p->finding, p->stream_arn);
 }
 
-/* Decides what is missing if the user gave the consumer's ARN, so that it can't be looked up. The first time,
- * core is told that the shard is gone, and makes a listing. If core then subscribes to the shard again, the
- * listing had it, so the consumer is missing. The third time may be the shard again. */
+/* Decides what is missing if the user gave the consumer's ARN, so that the consumer can't be looked up. The
+ * first time, core gets the failure "the shard is gone", and makes a listing. If core then subscribes to the
+ * shard again, the listing contained the shard, so the consumer is missing. If it happens a third time, the
+ * shard may be missing, so all begins again. */
 static slp_fail given_is_gone(sub *u) {
   slp_fail fail = u->op.op.fail;
   u->asked_gone = !u->asked_gone;
@@ -387,7 +393,7 @@ static slp_fail given_is_gone(sub *u) {
 }
 
 /* Returns the failure for the fetch of a shard in state ASKING. changed, 1: the consumer has another ARN now,
- * or can't be had. */
+ * or could not be found. */
 static slp_fail who_is_gone(sub *u, int changed) {
   const push *p = u->p;
   slp_fail fail = {0};
@@ -464,7 +470,8 @@ static void poll_instead(sub *u, const char *why) {
   try_later(p);
 }
 
-/* Called when the trial is due: chooses its shard, `starved` if it was polled lately, otherwise `polled`. */
+/* Called when the trial is about to begin. Chooses the trial's shard: `starved` if that shard was polled
+ * lately, otherwise `polled`. */
 static void on_trial_due(slp_push_trial *t) {
   push *p = SLP_OWNER(t, push, trial);
   int reads = slp_now_us(p->h) - p->starved_us < TRY_US;
@@ -540,7 +547,7 @@ static int has_enough(sub *u, const slp_fail *fail) {
 }
 
 /* Called when core stops reading a shard. Returns 1 if the stream should be polled from now on: the silent
- * subscriptions of all shards that core has left took VAIN_US together. */
+ * subscriptions of all shards that core has stopped reading took VAIN_US together. */
 static int was_silent(sub *u) {
   push *p = u->p;
   if (u->state != OPEN || u->events || u->op.pending || SLP_MUTANT(auto_never_polls)) return 0;
@@ -573,8 +580,8 @@ static void on_over(slp_op *op) {
     begin(u);
   } else {
     if (ended) slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended without an event");
-    /* BUSY: another subscription to this shard is in its first five seconds, made by the worker that read the
-     * shard before, or by this process a moment ago. */
+    /* BUSY: another subscription to this shard is in its first five seconds. The worker that read the shard
+     * before has made it, or this process shortly before. */
     if (fail.class == SLP_BUSY) fail.retry_after_us = TAKEN_US;
     fail_fetch(u, &fail);
   }

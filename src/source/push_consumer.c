@@ -1,5 +1,5 @@
-/* push_consumer.c - looks up the registered consumer of a stream, registers it, and waits for it. It never
- * deregisters a consumer, because other processes may read as the same consumer. */
+/* push_consumer.c - looks up the registered consumer of a stream or registers it, and waits until it is
+ * ACTIVE. A consumer is never deregistered here, because other processes may read as the same consumer. */
 #include "source/push_consumer.h"
 
 #include "aws/ops.h"
@@ -14,7 +14,7 @@
 
 /* how many pauses of one second the search makes until the consumer is ACTIVE; Kinesis takes a few seconds */
 #define WAITS_MAX 60u
-/* after so many LimitExceededException in a row, too many consumers are the cause, not too many calls */
+/* after this many LimitExceededException in a row, the cause is too many consumers, and not too many calls */
 #define REFUSALS_MAX 4u
 #define PAUSE_US 1000000u
 
@@ -57,8 +57,8 @@ static void give_up(slp_finding *f, slp_class class, int code, const char *why) 
   finish(f);
 }
 
-/* Returns the class of the failure that the consumer could not be found. For a reader that has just started
- * it is final. A reader that has read as this consumer before tries again. */
+/* Returns the class of the failure to find the consumer. The failure is final for a reader that has just
+ * started. A reader that has read as this consumer before tries again. */
 static slp_class final_class(const slp_finding *f) { return f->arn[0] ? SLP_BUSY : SLP_REFUSED; }
 
 static void waited_in_vain(slp_finding *f, const char *what) {
@@ -69,8 +69,7 @@ static void waited_in_vain(slp_finding *f, const char *what) {
 }
 
 /* Waits a second before the consumer is looked up again, or fails after WAITS_MAX pauses. what: the
- * consumer's state, such as CREATING, or how the last call was answered; it goes into the failure's
- * message. */
+ * consumer's state, such as CREATING, or how the last call was answered; a part of the error message. */
 static void pause(slp_finding *f, const char *what) {
   if (++f->waits > WAITS_MAX) {
     waited_in_vain(f, what);
@@ -117,8 +116,8 @@ static void on_answer(slp_op *op) {
     pause(f, "CREATING");
   } else if (f->fail.class == SLP_GONE && !registering) {
     call(f, SLP_CONSUMER_REGISTER);
-    /* another process has just registered the consumer */
   } else if (f->fail.class == SLP_BUSY && registering) {
+    /* another process has just registered the consumer */
     pause(f, "in use");
   } else {
     refused(f);

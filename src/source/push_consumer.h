@@ -4,8 +4,8 @@
  *     | not found --> REGISTERING --registered, or another process registers it--> PAUSING
  *     | CREATING, DELETING, too many calls --> PAUSING --a second later--> ASKING
  *
- * If the user gave the consumer as an ARN, this code neither looks it up nor registers it, because the right
- * to do that may belong to another account.
+ * If the user gave the consumer's ARN, the consumer is neither looked up nor registered, because only another
+ * account may have the permission to do that.
  *
  * After a minute of pauses the search fails. If the consumer was ACTIVE before, the failure is SLP_BUSY,
  * which is retried. Otherwise it is SLP_REFUSED, which is final. */
@@ -29,8 +29,8 @@ typedef struct slp_finding {
   const char *name; /* the consumer's name; borrowed */
   /* the consumer's ARN, if the user gave it; "": the consumer is looked up by its name; borrowed */
   const char *given_arn;
-  /* Called when the search is over, with the outcome in `fail`. In a turn of the event queue, with one
-   * exception: see slp_finding_begin. */
+  /* Called in a turn of the event queue when the search is over, with the outcome in `fail`. (One exception:
+   * see slp_finding_begin.) */
   void (*on_done)(struct slp_finding *f);
   slp_fail fail; /* out */
   /* out: the ARN of the consumer when it was last found to be ACTIVE; "": never yet */
@@ -44,7 +44,8 @@ typedef struct slp_finding {
   slp_consumer_row row;
   slp_timer timer;
   uint64_t begun_us; /* when the search began */
-  /* waits: how many pauses this search has made. refusals: how many of its calls were refused as too many. */
+  /* waits: how many pauses this search has made. refusals: how many calls of this search were refused because
+   * there were too many calls. */
   uint32_t waits, refusals;
 } slp_finding;
 
@@ -52,7 +53,7 @@ void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *nam
 /* Starts the search. stream_arn is borrowed until on_done. If the user gave the consumer's ARN, on_done is
  * called before this function returns. */
 void slp_finding_begin(slp_finding *f, const char *stream_arn);
-/* stops the search: on_done is not called; does nothing if there is none */
+/* stops the search, so that on_done is not called; does nothing if no search is running */
 void slp_finding_stop(slp_finding *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* push_cursor.c - the cursors of pushed shards: a position as text. */
+/* push_cursor.c - the cursors of pushed shards: positions as text. */
 #include "source/push_cursor.h"
 
 #include "aws/ops.h"

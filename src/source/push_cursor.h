@@ -1,4 +1,5 @@
-/* push_cursor.h - the cursors of pushed shards: a position as text. push.c says how they look. */
+/* push_cursor.h - the cursors of pushed shards: positions as text. The head of push.c describes their
+ * forms. */
 #ifndef SLP_SOURCE_PUSH_CURSOR_H
 #define SLP_SOURCE_PUSH_CURSOR_H
 

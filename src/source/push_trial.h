@@ -20,7 +20,7 @@ typedef enum { SLP_TRIAL_IDLE, SLP_TRIAL_WAITING, SLP_TRIAL_OPEN } slp_trial_sta
 typedef struct slp_push_trial {
   slp_host *h;
   slp_ops *ops; /* borrowed */
-  /* borrowed, and read when the trial begins; shard "": no shard is known */
+  /* borrowed, and used when the trial begins; shard "": no shard is known */
   const char *consumer_arn, *shard;
   /* Called right before the trial begins; may set consumer_arn and shard. */
   void (*on_due)(struct slp_push_trial *t);
@@ -38,7 +38,7 @@ typedef struct slp_push_trial {
 void slp_push_trial_init(slp_push_trial *t, slp_host *h, slp_ops *ops);
 /* begins a trial at at_us; to be called only in IDLE. Returns 0 or SLP_ENOMEM. */
 int slp_push_trial_later(slp_push_trial *t, uint64_t at_us);
-/* stops the trial: on_over is not called; does nothing in IDLE */
+/* stops the trial, so that on_over is not called; does nothing in IDLE */
 void slp_push_trial_stop(slp_push_trial *t);
 
 #endif

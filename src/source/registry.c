@@ -69,8 +69,8 @@ static void on_removed(slp_op *op) {
   slp_registry *c = SLP_OWNER(op, slp_registry, op.op);
   char why[400];
   const char *known = "";
-  /* The consumer was in the list a moment ago. So if a repeated call is answered "not found", an earlier copy
-   * of it may have deregistered the consumer. */
+  /* The consumer was in the list before. So if a repeated call is answered "not found", an earlier try of the
+   * call may have deregistered the consumer. */
   if (op->tries > 1 && strcmp(op->fail.aws_code, "ResourceNotFoundException") == 0)
     known = "; a try that got no answer may have deregistered it";
   else if (op->fail.class == SLP_TRANSIENT && !op->fail.http_status)

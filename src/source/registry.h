@@ -1,7 +1,8 @@
 /* registry.h - for an operator: lists the registered consumers of a stream (enhanced fan-out), and can
  * deregister one of them.
  *
- *   DESCRIBING (the stream) --> LISTING, page after page --> REMOVING, if opts.remove is set --> OVER */
+ *   DESCRIBING (the stream) --> LISTING, page after page --> REMOVING, if opts.remove is set --> OVER
+ *   LISTING --> PAUSING --> LISTING: the wait before the next page of the list */
 #ifndef SLP_SOURCE_REGISTRY_H
 #define SLP_SOURCE_REGISTRY_H
 
@@ -16,10 +17,10 @@ typedef struct slp_registry slp_registry;
 typedef struct slp_registry_opts {
   slp_host *h;
   slp_ops *ops;       /* borrowed */
-  slp_source *source; /* borrowed; it is asked for the description of the stream */
+  slp_source *source; /* borrowed; used to get the description of the stream */
   const char *remove; /* name of the consumer to deregister, copied; NULL: none */
-  /* Called in a turn of the event queue when the list is complete and the consumer is deregistered, or when
-   * either has failed. The callback may free c. */
+  /* Called in a turn of the event queue when the list is complete and the consumer `remove` is deregistered,
+   * or when one of these steps has failed. The callback may free c. */
   void (*on_done)(slp_registry *c, const slp_fail *fail, void *arg);
   void *arg;
 } slp_registry_opts;

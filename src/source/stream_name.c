@@ -31,8 +31,8 @@ static int is_printable(slp_str s) {
   return 1;
 }
 
-/* Splits s at the first character `at`. Returns the part before it; s is then the part after it. If s has no
- * such character, returns {NULL,0} and leaves s as it is. */
+/* Splits s at the first character `at`. Returns the part before that character; s is then the part after it.
+ * If s has no such character, returns {NULL,0}, and s is unchanged. */
 static slp_str cut(slp_str *s, char at) {
   const char *end = s->n ? memchr(s->p, at, s->n) : NULL;
   if (!end) return (slp_str){NULL, 0};
@@ -63,8 +63,8 @@ static int read_table(slp_str resource, slp_stream_name *ret, const char **ret_w
   return wrong(ret_why, "not the ARN of a table or of a table's stream");
 }
 
-/* The message for a queue of Kinesis, which has no shards (botocore 1.44.8: ReceiveQueueRecords); its ARN has
- * the service "kinesis" too. */
+/* The error message for a queue of Kinesis, which has no shards (botocore 1.44.8: ReceiveQueueRecords). The
+ * ARN of such a queue has the service "kinesis" too. */
 static const char a_queue[] =
     "a queue, which has no shards and is read by other calls: name a stream of Kinesis or a table";
 

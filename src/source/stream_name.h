@@ -10,8 +10,8 @@ typedef enum { SLP_NAMES_KINESIS = 1, SLP_NAMES_DYNAMODB } slp_names;
 typedef struct slp_stream_name { /* points into the text that was parsed */
   slp_names what;
   slp_str name; /* the name of the Kinesis stream or of the DynamoDB table */
-  /* {NULL,0}: the user gave only a name. For DynamoDB it is the ARN of the table, or of the table's
-   * stream. */
+  /* the ARN of the Kinesis stream, of the DynamoDB table, or of the table's stream; {NULL,0}: the user gave
+   * only a name */
   slp_str arn;
 } slp_stream_name;
 
