@@ -15,11 +15,12 @@
 #define SLP_QUOTA_LATE_US 50000u
 #define SLP_QUOTA_WINDOW_US (1000000u + SLP_QUOTA_LATE_US)
 #define SLP_QUOTA_CALLS_MAX 20u /* the highest limit of calls a second that a kind may have */
-/* The most kinds of calls that have a limit of their own at a time. A kind is one operation of one account at
- * one endpoint. If more kinds are called within a window, some of them share a limit. */
+/* At most this many kinds of calls have a limit of their own at the same time. A kind is one operation of one
+ * account at one endpoint. If more kinds are called within a window, some of them share a limit. */
 #define SLP_QUOTA_KINDS_MAX 32u
-/* Other processes use the account's limit too. So each refusal by the service halves the calls a second, down
- * to an eighth. After every SLP_QUOTA_SLOWED_US without a refusal they double again. */
+/* Other processes use the account's limit too. So each refusal by the service halves the number of calls
+ * allowed per second, down to an eighth. After every SLP_QUOTA_SLOWED_US without a refusal that number
+ * doubles again. */
 #define SLP_QUOTA_SLOWED_US 10000000u
 
 typedef struct slp_quota {               /* the limit of one kind of call */

@@ -104,7 +104,8 @@ static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_
 }
 
 /* Returns the index in b->runs of the run (slp_batch_run) that record i of the page belongs to. If record i
- * follows the page's last run in this batch, it extends that run; otherwise it begins a new one. */
+ * follows the page's last run in this batch, that run becomes longer by the record; otherwise the record
+ * begins a new run. */
 static uint32_t run_with(slp_batch *b, slp_buffered *buffered, uint32_t i) {
   if (buffered->run < b->runs_n) {
     slp_batch_run *run = &b->runs[buffered->run];

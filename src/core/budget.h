@@ -22,8 +22,8 @@ static inline uint64_t slp_budget_peak(const slp_budget *b) { return b->peak; }
 void slp_budget_init(slp_budget *b, uint64_t max);
 /* Takes the bytes and returns 1. Returns 0, and takes none, if they would exceed the limit. */
 int slp_budget_try(slp_budget *b, uint64_t bytes);
-/* Takes the bytes even if they exceed the limit. For the one page that may exceed the budget, and for a page
- * whose table of records turns out larger than what was reserved. */
+/* Takes the bytes even if they exceed the limit. Used for the one page that may exceed the budget, and for a
+ * page whose table of records turns out larger than what was reserved. */
 void slp_budget_force(slp_budget *b, uint64_t bytes);
 /* Gives back bytes that were taken. */
 void slp_budget_give(slp_budget *b, uint64_t bytes);

@@ -136,7 +136,7 @@ static int made_again(const slp_consumer *c, const slp_src_describe *d) {
 
 /* Stops the consumer with a fatal error, because its stream was deleted and another one was created under the
  * same name. The shards of the new stream have the same names, so old positions and leases would be applied
- * to them, where they mean nothing. */
+ * to the new shards, where they mean nothing. */
 static void end_of_old_stream(slp_consumer *c) {
   slp_fail f = {0};
   slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
@@ -215,8 +215,8 @@ static void list_again(slp_consumer *c) {
   slp_listing_soon(c, c->o->list_ms - c->o->list_ms / 10 + slp_random_below(c->engine->host, span));
 }
 
-/* Refuses a listing in which a shard is its own ancestor, because neither it nor its descendants would ever
- * be read. */
+/* Refuses a listing in which a shard is its own ancestor, because neither that shard nor its descendants
+ * would ever be read. */
 static void check_listing(slp_consumer *c, slp_fail *f) {
   size_t n;
   const slp_shard_desc *rows = slp_listing_rows(c, &n), *own;

@@ -26,8 +26,8 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
 /* Stops everything that could make a callback to the user. Afterwards only slp_consumer_free may be
  * called. */
 void slp_consumer_silence(slp_consumer *c);
-/* Frees the consumer at once: cancels its calls, and separates its batches from it. If a stop is pending, its
- * callback is never made, and the caller must make it. */
+/* Frees the consumer at once: cancels its calls, and separates its batches from it. If a stop is pending,
+ * core does not make its callback any more; the caller must make it. */
 void slp_consumer_free(slp_consumer *c);
 /* Pauses (on: 1) or resumes (0) the shard with this id; NULL: all shards, also those to come. Returns 0,
  * SLOOP_ESTATE or SLOOP_ENOSHARD. */

@@ -146,7 +146,7 @@ static void move_watermark(slp_engine *e, slp_shard *s) {
 }
 
 /* Returns until_us, the end of a wait. Returns a later time if the waiting records are a backlog and the
- * silent shard does not fail: then the wait is looked at again at backlog_until_us. */
+ * silent shard does not fail: then backlog_until_us, when the wait is checked again. */
 static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t failing_since_us) {
   if (slp_now_us(e->host) < until_us || failing_since_us || waiting_is_young(e)) return until_us;
   return slp_max_u64(until_us, e->delivery.backlog_until_us);
@@ -161,8 +161,8 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   uint64_t since_us = slp_reading_silent_since_us(s, late);
   if (since_us == UINT64_MAX) return UINT64_MAX;
   uint64_t now = slp_now_us(e->host), until = slp_after_us(since_us, order_wait_us(e, s));
-  /* For a pushed shard, the wait begins when the waiting record came, however long ago the shard's last event
-   * was. */
+  /* For a pushed shard, the wait begins when the waiting record came, even if the shard's last event was long
+   * before. */
   if (s->consumer->source->pushes && !slp_reading_failing_since_us(s))
     until = slp_after_us(waits_since_us(e), order_wait_us(e, s));
   else if (now >= until)
@@ -269,9 +269,9 @@ static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
 }
 
 /* Moves the next record of the queue of s into the batch. by_time: 1 if the batch takes records of all shards
- * in their order. Returns 0 if it was moved. Returns 1 if no more records can join this batch: none fits, the
- * record must wait, or it fills the batch alone. Returns SLP_ENOMEM without memory. Runs for every record, so
- * every instruction counts. */
+ * in their order. Returns 0 if it was moved. Returns 1 if no more records can join this batch: the record
+ * does not fit, or must wait, or must be the only record of its batch. Returns SLP_ENOMEM without memory.
+ * Runs for every record, so every instruction counts. */
 static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   if (slp_queue_gave_back(&s->queue)) return move_given_back(e, b, s);
   slp_buffered *buffered = slp_queue_next_page(&s->queue);

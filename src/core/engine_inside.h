@@ -33,7 +33,8 @@ struct slp_engine {
   sloop_order_t order;
   uint32_t order_wait_ms, batches_out_max, batch_records_max;
   uint64_t batch_bytes_max;
-  /* with SLOOP_ORDER_TIME: orders the next record of each shard or, if it has none, its watermark */
+  /* with SLOOP_ORDER_TIME: has an entry for each shard: the shard's next record, or its watermark if no
+   * record is in memory */
   slp_merge merge;
   /* with SLOOP_ORDER_SHARD: the shards that have records to hand out, linked by slp_order.ready_link */
   slp_list ready_shards;

@@ -87,8 +87,8 @@ void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us) {
   const slp_rec *first = first_new(s, page);
   int64_t told_ms = slp_lag_of_page(s, page), now_ms = slp_svctime_low_ms(&s->consumer->service, asked_us);
   int dated = first && first->arrived_ms >= 0;
-  /* The first new record arrived before the time at which reading begins, so it will not be handed out. Its
-   * age does not show how old the first record to be handed out is. */
+  /* The first new record arrived before the time at which reading begins, so that record will not be handed
+   * out. Its age does not show how old the first record to be handed out is. */
   if (dated && first->arrived_ms < s->at.not_before_ms) {
     slp_lag_forget(s);
     return;

@@ -14,14 +14,14 @@ typedef struct slp_lag { /* one per shard */
   uint8_t warned; /* 1: the user was warned that the shard is far behind its tip */
 } slp_lag;
 
-/* Returns the lag in ms that the page states or, if it states none, that its newest record shows; -1: neither
- * is known. */
+/* Returns the lag in ms: the lag that the page states or, if the service states none, the age of the page's
+ * newest record. -1: not known. */
 int64_t slp_lag_of_page(const slp_shard *s, const slp_page *page);
 /* Remembers the lag from a page that was just taken into the queue. told_ms: from slp_lag_of_page. at_tip: 1
  * if the page left the shard at its tip. */
 void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_tip);
 /* Remembers the lag from a page that was fetched only to learn the lag, while the shard is paused. The page's
- * records are still to be read, so the lag is the age of the first new one, even if the page says that the
+ * records are still to be read, so the lag is the age of the first new record, even if the page says that the
  * shard is at its tip. */
 void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us);
 /* To be called when the stream's retention has changed: warns the user if the lag is large compared with the

@@ -40,10 +40,11 @@ typedef struct slp_shard_lease {
   slp_position from;        /* the position that the lease had when this worker took it */
   slp_shard_desc *children; /* owned, one block: the children that the shard's last answer named */
   size_t children_n;
-  /* when a record was last acknowledged or, if that is later, when all records were acknowledged */
+  /* the last time at which the shard made progress: a record was acknowledged, or no record waited for the
+   * user */
   uint64_t progress_us;
-  /* Since when records of this shard had waited for the user when the shard was read again after its lease
-   * came back; 0: none had waited. */
+  /* Set when the user has made this worker read the shard again (slp_leased_rewind): since when records of
+   * the shard had waited for the user before that. 0: none had waited. */
   uint64_t held_us;
   uint64_t bytes; /* payload bytes of all records of the shard that were handed out */
   slp_drain drain;

@@ -252,7 +252,7 @@ static void link_all(slp_consumer *c) {
 }
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
-  /* the new shard matters as a parent only if some shard waits to be read */
+  /* links from children to the new shard are needed only if some shard waits to be read */
   int some_wait = c->sum.waiting_n > 0;
   slp_shard *s = add(c, id, parent, adjacent);
   if (s && some_wait) link_all(c);
@@ -376,8 +376,8 @@ int slp_lineage_lacks_parent(slp_shard *s) {
 
 /* ---- taking listings in ------------------------------------------------------------------------------ */
 
-/* Counts the children of all marked shards. To be called when all rows of a listing were taken in, because a
- * listing may name a child before its parent. */
+/* Counts the children of all shards that are marked (slp_shard.marked). To be called when all rows of a
+ * listing were taken in, because a listing may name a child before its parent. */
 static void count_children(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;

@@ -9,7 +9,7 @@
 #include "core/core.h"
 #include "core/lineage_part.h"
 
-/* Adds a shard. It counts as listed until a listing lacks it. Returns NULL without memory. */
+/* Adds a shard. The shard counts as listed until a listing lacks it. Returns NULL without memory. */
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent);
 slp_shard *slp_lineage_get(slp_consumer *c, slp_str id);
 /* Returns parent number i of s, 0 or 1. NULL: s has no such parent, or the parent is not known. */
@@ -30,7 +30,7 @@ slp_shard *slp_lineage_next(const slp_shard *s);
 int slp_lineage_may_have(slp_shard *s, const slp_shard_desc *children, size_t n);
 /* Returns 1 if the shard filter (sloop_opts_t.shards) does not exclude the shard. */
 int slp_lineage_wants(const slp_consumer *c, slp_str id);
-/* Changes the selection of s, and counts again how many shards wait to be read. */
+/* Changes the selection of s, and corrects the number of shards that wait to be read. */
 void slp_lineage_set(slp_shard *s, slp_selection to);
 int slp_lineage_wanted(const slp_shard *s);
 int slp_lineage_skipped(const slp_shard *s);
@@ -49,7 +49,7 @@ int slp_lineage_are_all_children(const slp_shard *s, const slp_shard_desc *child
 int slp_lineage_is_new(const slp_shard *s);
 /* Calls visit for each known child of s. A child whose both parents are s is visited twice. */
 void slp_lineage_each_child(slp_shard *s, void (*visit)(slp_shard *child));
-/* Writes the known children of s to rows, at most max of them, and returns how many. Their texts are
+/* Writes the known children of s to rows, at most max of them, and returns how many. The texts in rows are
  * borrowed. With leases the children come from the newest listing, because shards are then not linked to
  * parents and children. */
 size_t slp_lineage_children(const slp_shard *s, slp_shard_desc *rows, size_t max);

@@ -49,14 +49,14 @@ typedef struct slp_listing {
 
 /* Learns the service's clock from the Date header in the answer to rq. */
 void slp_listing_learn_time(slp_consumer *c, const slp_op *rq);
-/* Returns a time on the service's clock, before which the service surely did not handle the call rq, however
- * fast or slow our clock runs. slp_listing_learn_time must be called first. begun_ms: what
- * slp_svctime_sure_ms returned when the call was begun; INT64_MIN: not known. */
+/* Returns the earliest time, on the service's clock, at which the service may have handled the call rq. This
+ * holds even if our clock runs too fast or too slow. slp_listing_learn_time must be called first. begun_ms:
+ * what slp_svctime_sure_ms returned when the call was begun; INT64_MIN: not known. */
 int64_t slp_listing_served_ms(const slp_consumer *c, const slp_op *rq, int64_t begun_ms);
 /* Asks what the stream is. The caller must make sure that no listing or description is in flight. */
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_op *rq));
-/* Describes the stream that the name or the table has now. It may be another stream than the one that this
- * consumer reads. */
+/* Describes the stream that the name or the table has now, perhaps another stream than this consumer
+ * reads. */
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_op *rq));
 /* Returns 1 if a call of slp_listing_describe_latest is in flight. */
 int slp_listing_asks_latest(const slp_consumer *c);

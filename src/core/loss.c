@@ -95,10 +95,9 @@ static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms)
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
-/* Returns 1 if the aggregate of the last record taken was not read to its end. Its other records are gone
- * then, which proves a loss. (Two other cases: a loss is also proven if had_more() returns 1 and reading
- * continues with records that arrived later. But the fact that the last record taken is gone proves
- * nothing.) */
+/* Returns 1 if the aggregate of the last record taken was not read to its end. The other records of the
+ * aggregate are gone then, which proves a loss. (That the last record taken is itself gone proves nothing.
+ * is_certain_before has another proof.) */
 static int is_cut(const slp_shard *s) { return SLP_MUTANT(removed_is_lost) || s->at.last.part; }
 
 /* Returns 1 if the last answer said that more records waited in the shard. */
@@ -139,8 +138,9 @@ static int begins_behind(const slp_shard *s, const slp_page *page) {
   return !is_accounted(s, wanted, first_ms);
 }
 
-/* Returns the mark after which records are missing. Its clear_ms is moved to the page's first record, so that
- * a later run of the program that starts from this mark does not report the same gap again. */
+/* Returns the mark after which records are missing. The mark's clear_ms is moved to the arrival time of the
+ * page's first record, so that a later run of the program that starts from this mark does not report the same
+ * gap again. */
 static slp_mark told_until(const slp_shard *s, const slp_page *page) {
   slp_mark m = *begin_of_gap(s);
   int64_t first_ms = page->recs[0].arrived_ms;

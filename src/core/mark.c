@@ -4,8 +4,8 @@
  * may have neither form. Without a change, the service would refuse it every time. */
 #include "core/mark.h"
 
-/* Makes the number n digits long by adding or removing leading zeros. To make it shorter, it must have enough
- * leading zeros. */
+/* Makes the number n digits long by adding or removing leading zeros. If n is less than the number's length,
+ * the number must have enough leading zeros. */
 static void set_digits(slp_mark *m, size_t n) {
   if (n < m->seq_n) {
     memmove(m->seq, m->seq + (m->seq_n - n), n);

@@ -124,7 +124,7 @@ static void play(slp_merge *m, uint32_t i) {
   }
 }
 
-/* Sets second_time and second_word, the lowest words of all entries but the least one, which is in leaf i. */
+/* Sets second_time and second_word, the words of the second-least entry. The least entry is in leaf i. */
 static void look_for_second(slp_merge *m, uint32_t i) {
   const slp_merge_entry *second = &unused;
   for (uint32_t at = m->size + i; at > 1; at /= 2) {

@@ -37,8 +37,8 @@ typedef struct slp_merge_entry {
   slp_merge_node *node;
 } slp_merge_entry;
 
-/* The focus: which digits of the sequence numbers are compared first. They come after a prefix that nearly
- * all numbers share. */
+/* The focus: which digits of the sequence numbers are compared first. These digits come after a prefix that
+ * nearly all numbers share. */
 typedef struct slp_merge_focus {
   slp_focus digits;
   /* comparisons that these digits could not decide (ties), since the last search for better digits */
@@ -58,7 +58,7 @@ typedef struct slp_merge {
   uint32_t ready_n; /* how many entries are records, not watermarks */
   /* 1: the least entry was changed in its leaf and in tree[1], but not yet in the nodes between them */
   uint8_t ahead;
-  /* the lowest words of all entries but the least one; 0, 0: not known */
+  /* `time` and `word` of the second-least entry; 0, 0: not known */
   uint64_t second_time, second_word;
   slp_merge_focus focus;
 } slp_merge;

@@ -204,7 +204,7 @@ static int64_t latest_of_parents(const slp_shard *s) {
   return floor;
 }
 
-/* Returns the time before which all known parents of s leave records out (slp_standing.not_before_ms);
+/* Returns the time before which all known parents of s pass records over (slp_standing.not_before_ms);
  * INT64_MIN: there is no such time. */
 static int64_t passed_over_by_parents(const slp_shard *s) {
   int64_t least = INT64_MAX;

@@ -26,8 +26,8 @@ void slp_order_leave(slp_shard *s); /* s leaves the order: no shard waits for s 
  * slp_order_update. */
 void slp_order_come_back(slp_shard *s);
 void slp_order_set_aside(slp_shard *s); /* sets s aside: no shard waits for s until it answers */
-/* To be called when s has answered or never will: if s is set aside, puts it back among the shards that
- * others wait for. Returns 0 if s was not set aside. */
+/* To be called when s has answered, or when it is certain that s never will. If s is set aside, makes other
+ * shards wait for s again. Returns 0 if s was not set aside. */
 int slp_order_take_back(slp_shard *s);
 /* returns the shard that this link in slp_engine.ready_shards belongs to */
 slp_shard *slp_order_ready(slp_list *it);

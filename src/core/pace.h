@@ -65,9 +65,9 @@ void slp_pace_throttled(slp_pace *p);
  * floor: 1 if the service has throttled. random: from 0 to 999. */
 uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,
                           uint32_t random);
-/* Returns how much later than after wait_us the call may be sent, so that it can be sent together with calls
- * for other shards. That is the rest of poll_ms or, if wait_us is not less than poll_ms, a 40th of poll_ms,
- * at most 5 ms. Returns 0 while the shard has more to read. wait_us: what slp_pace_wait_us returned. */
+/* wait_us: what slp_pace_wait_us returned. Returns how much longer the call may wait in order to be sent
+ * together with calls for other shards: until poll_ms is over or, if wait_us is not less than poll_ms, a 40th
+ * of poll_ms, at most 5 ms. Returns 0 while the shard has more to read. */
 uint64_t slp_pace_slack_us(uint64_t wait_us, int full, int behind, uint32_t poll_ms);
 /* Returns the wait after a call for a page was throttled for the first time: gap_us, and up to a quarter
  * more. */
@@ -80,9 +80,9 @@ uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random);
 
 /* ---- polls that go out together ----------------------------------------------------------------------- */
 
-/* A poll is a call that asks a shard for records. A poll for which alone the loop must wake up costs twice as
- * much as a poll that is sent together with others. So if a shard may be asked at any time between two
- * moments, it is asked at the same time as another shard. */
+/* A poll is a call that asks a shard for records. If the event loop must wake up for a single poll, that poll
+ * costs twice as much as one of several that are sent together. So if a shard may be asked at any time
+ * between two moments, it is asked at the same time as another shard. */
 #define SLP_MEET_PLACES 64u
 /* The most polls that go out at one moment: as many calls as one run of the pump starts (STARTS_PER_EVENT).
  * More polls would hold up the loop, and need more connections. */

@@ -125,8 +125,8 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
 }
 
 /* Returns since when the user has kept the oldest unacknowledged record: since that record came or, if later,
- * since another record of the shard was last acknowledged. But if the shard is read again after its lease
- * came back, and no record was acknowledged since, returns lease.held_us. */
+ * since another record of the shard was last acknowledged. But if the user has made the shard be read again
+ * (slp_leased_rewind), and no record was acknowledged since, returns lease.held_us. */
 static uint64_t kept_since_us(const slp_shard *s, const slp_buffered *oldest) {
   uint64_t acked_us = slp_queue_acked_us(s);
   return s->lease.held_us && !acked_us ? s->lease.held_us : slp_max_u64(acked_us, oldest->came_us);
@@ -136,8 +136,8 @@ static int64_t kept_ms(const slp_shard *s, const slp_buffered *oldest) {
   return since_ms(s, kept_since_us(s, oldest));
 }
 
-/* If the shard is read again after its lease came back, and no record was acknowledged since, returns for how
- * long its records have waited for the user. Otherwise returns -1. */
+/* If the user has made the shard be read again (slp_leased_rewind), and no record was acknowledged since,
+ * returns how long the shard's records have waited for the user in all. Otherwise returns -1. */
 static int64_t held_again_ms(const slp_shard *s) {
   int there = !slp_reading_at_tip(s) || slp_queue_unacked_n(s) > 0;
   return s->lease.held_us && !slp_queue_acked_us(s) && there ? since_ms(s, s->lease.held_us) : -1;
@@ -161,7 +161,7 @@ static int waits_for_user(const slp_shard *s, int64_t ms) {
 }
 
 /* Reports that a shard waits because other shards use all bytes of the budget or all calls. Such a shard has
- * no record, and either can't ask for one or can't receive its answer. */
+ * no record in memory, and either can't ask for records or can't receive the answer. */
 static void find_held_up(const slp_shard *s, slp_progress *ret) {
   uint64_t since_us = slp_calls_is_stalled(s) ? slp_reading_sent_us(s) : slp_reading_held_up_since_us(s);
   int64_t ms = since_us ? since_ms(s, since_us) : 0;

@@ -213,8 +213,8 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t s
   return far;
 }
 
-/* A paused transfer is resumed only when RESUME_BYTES are free, or as many bytes as its next piece needs.
- * With fewer bytes it would be paused again at once, and so on. */
+/* A paused transfer is resumed only when RESUME_BYTES are free or, if that is more, the bytes that its next
+ * piece needs. With fewer bytes the transfer would be paused again at once. */
 #define RESUME_BYTES (64u * 1024)
 
 /* Returns how many bytes must be free before the transfer of s is resumed. */
@@ -222,8 +222,8 @@ static uint64_t wakes_at(const slp_shard *s) {
   return slp_calls_is_stalled(s) ? slp_max_u64(RESUME_BYTES, s->call.lacks) : RESUME_BYTES;
 }
 
-/* Drops the last records that the pushed shard furthest ahead has in memory. Its first records stay, so that
- * the merge still has a record of every shard. Returns 1 if records were dropped. */
+/* Drops the last records that the pushed shard furthest ahead has in memory. The shard's first records stay,
+ * so that the merge still has a record of every shard. Returns 1 if records were dropped. */
 static int shorten_one(slp_engine *e, const slp_shard *starved) {
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(1, 2 * (uint64_t)slp_merge_count(&e->merge));
   slp_shard *far = furthest_ahead(e, starved, slp_max_u64(1, share));

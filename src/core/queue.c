@@ -417,7 +417,8 @@ static void keep_age(const slp_shard *s, slp_buffered *buffered) {
   buffered->behind_ms = slp_max_i64(buffered->behind_ms, age_ms - since_ms);
 }
 
-/* Frees the body of a page. The rest stays in the list, because its bitmaps and `prev` are still needed. */
+/* Frees the body of a page. The slp_buffered itself stays in the list, because its bitmaps and `prev` are
+ * still needed. */
 static void give_body_back(slp_buffered *buffered) {
   uint64_t stays = slp_alloc_size(buffered);
   slp_budget_settle(&buffered->engine->budget, buffered->charged, stays);

@@ -42,7 +42,8 @@ typedef struct slp_buffered {
   /* The lag that the page stated or showed. If `page` is freed, at least the age that its first
    * unacknowledged record had when the page came. */
   int64_t behind_ms;
-  /* when the page was asked for; if it was pushed, when it came, which may be long before it was read */
+  /* when the page was asked for; for a pushed page: when its event came, perhaps long before the event was
+   * parsed */
   uint64_t asked_us;
   uint64_t came_us; /* when the page was taken into the queue */
   uint64_t charged; /* how many bytes of the budget the page holds */
@@ -69,7 +70,8 @@ typedef struct slp_tried {
 } slp_tried;
 
 typedef struct slp_queue {
-  slp_list pages; /* pages with unacknowledged records, or after such a page; oldest first; see acked.c */
+  /* pages that have unacknowledged records, or that follow such a page; oldest first; see acked.c */
+  slp_list pages;
   /* page of the next record that was never handed out; NULL: there is no such record */
   slp_buffered *next_page;
   uint32_t next_i;        /* index in next_page of the next record that was never handed out */
@@ -134,7 +136,8 @@ slp_buffered *slp_queue_given_back(slp_shard *s, uint32_t *ret_i);
 uint64_t slp_queue_rests_until_us(const slp_shard *s);
 /* Returns 1 if record i of the page goes to on_dead_letter next. */
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
-/* Takes record i, which was given back, out of the queue. To be called when it was put into a batch. */
+/* Takes record i, which was given back, out of the queue. To be called when the record was put into a
+ * batch. */
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
 /* While a record is handed out, the sequence number of the SLP_QUEUE_AHEADth record after it is loaded into
@@ -213,8 +216,8 @@ void slp_queue_free(slp_buffered *buffered); /* frees the page; the user must ho
 /* To be called before s is freed. Pages with records that the user holds do not count in the budget any more,
  * and are freed when their batches come back. */
 void slp_queue_orphan(slp_shard *s);
-/* Does the same as slp_queue_orphan, but pages with records that the user holds still count in the budget,
- * and are added to the list `to`. */
+/* Does the same as slp_queue_orphan, with one difference: pages with records that the user holds still count
+ * in the budget, and are added to the list `to`. */
 void slp_queue_detach(slp_shard *s, slp_list *to);
 /* the pages in the list of slp_queue_detach no longer count in the budget */
 void slp_queue_forget(slp_list *detached);

@@ -218,8 +218,9 @@ static void failed(slp_shard *s, const slp_fail *f) {
 
 /* ---- finding the place ------------------------------------------------------------------------------ */
 
-/* Sets the position for a shard that started at "latest": the time of its first iterator. If the service
- * can't find a time in ms, reading begins earlier, and older records are passed over. */
+/* Sets the position for a shard that started at "latest": the time of the shard's first iterator. If the
+ * service can't give an iterator for a time in ms, reading begins earlier, and older records are passed
+ * over. */
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;
@@ -284,7 +285,7 @@ static void on_located(slp_op *rq) {
     s->opened_told = 1;
     slp_report_shard(s->consumer, s, SLOOP_SHARD_OPENED);
   }
-  slp_reading_wait(s, 0); /* calls count as failing until a page comes */
+  slp_reading_wait(s, 0); /* if calls have failed before, they count as failing until a page comes */
 }
 
 uint32_t slp_reader_fails(const slp_shard *s) { return s->reader.pace.fails; }
@@ -337,7 +338,8 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max, unacked_n = slp_queue_unacked_n(s);
   if (buffered_most) most = slp_min_u64(most, buffered_most > unacked_n ? buffered_most - unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
-  /* A push may bring nothing for long, so it reserves no bytes, but takes them as they arrive. */
+  /* A subscription may bring nothing for a long time, so no bytes are reserved for it. Its bytes are taken
+   * from the budget as they arrive. */
   return source->pushes ? 0 : bytes;
 }
 
@@ -416,7 +418,7 @@ static int last_side(const slp_shard *s, const slp_page *page) {
   return slp_mark_side(&s->at.last, slp_rec_seq(page, r), r->sub);
 }
 
-/* Returns 1 if the page brings only the record or aggregate that was asked for to continue after it. */
+/* Returns 1 if the page brings only the record or aggregate after which reading is to continue. */
 static int only_the_known(const slp_shard *s, const slp_page *page) {
   return page->recs_n > 0 && slp_has_taken(&s->at) && s->at.after_last && last_side(s, page) <= 0;
 }
@@ -434,8 +436,8 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
   return p;
 }
 
-/* Learns how long a pushed record takes to come. Uses only events that did not wait. After a pause, or on a
- * new subscription, records come that were stored long before. */
+/* Learns how long a pushed record takes to come. Uses only events that did not wait unread. After a pause, or
+ * on a new subscription, records come that were stored long before, so their delay shows nothing. */
 static void learn_delay(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   const slp_page *page = s->reader.page;
@@ -600,7 +602,8 @@ static void end(slp_shard *s) {
 }
 
 void slp_reader_told_end(slp_shard *s) {
-  /* With leases, another worker may have to read the shard again until its end is in the table. */
+  /* With leases, another worker may have to read the shard again, until the shard's end is written to the
+   * lease table. */
   if (s->consumer->leases) return;
   slp_reader_kept_end(s);
 }
@@ -837,8 +840,8 @@ void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   if (slp_reading_state(s) != SLP_READER_CHECKING) return;
-  /* With names_no_children a page without a next iterator is the end, and any listing may show the
-   * children. */
+  /* If the source sets names_no_children, a page without a next iterator ends the shard for certain. Then any
+   * listing may show the children, even one that began before that page. */
   int certain = c->source->names_no_children && !s->reader.unknown;
   if (s->reader.check_serial > slp_listing_done(c) && !(certain && slp_lineage_has_all_children(s))) {
     if (certain) slp_listing_soon(c, 0);

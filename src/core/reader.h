@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "core/core.h"
 
-/* If an event of a pushed shard came at least this long after its fetch began, the event did not wait unread
- * in the connection before. */
+/* If an event of a pushed shard comes at least this long after the fetch for it began, the event has just
+ * arrived. Otherwise it may have waited unread in the connection. */
 #define SLP_READER_SETTLES_US 2000u
 
 /* Returns how many bytes to reserve for the next call of s. *ret_limit: how many records to ask for. */
@@ -32,8 +32,8 @@ void slp_reader_ask_less(slp_shard *s);
 /* Drops all fetched records of s that were not handed out, and fetches them again later. Returns 0, and drops
  * nothing, if that is not possible. */
 int slp_reader_rewind(slp_shard *s);
-/* Does the same as slp_reader_rewind, but keeps the first of these records: as many as take `bytes` bytes,
- * and at least one. */
+/* Does the same as slp_reader_rewind, but keeps the first of the fetched records: as many as fit into `bytes`
+ * bytes, and at least one. */
 int slp_reader_shorten(slp_shard *s, uint64_t bytes);
 /* To be called when a listing was taken in. If s is in state CHECKING, decides what the listing means for
  * s. */

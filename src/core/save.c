@@ -49,8 +49,8 @@ static void mark_held_back(slp_consumer *c) {
 /* Returns 1 if the shard is to be in the token. */
 static int belongs(const slp_shard *s) { return !slp_lineage_skipped(s) && (s->marked || is_unfinished(s)); }
 
-/* Sets the shard's position in the token to the one where it started, because no record of it is
- * acknowledged. */
+/* Sets the shard's position in the token to the position where reading of the shard started, because no
+ * record of the shard is acknowledged. */
 static void set_start(slp_token_shard *t, const slp_shard *s) {
   t->from.kind = SLP_POSITION_OLDEST;
   switch (s->at.start.kind) {

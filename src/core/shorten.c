@@ -21,8 +21,8 @@ static slp_buffered *page_behind(const slp_shard *s) {
   return next == &s->queue.pages ? NULL : SLP_OWNER(next, slp_buffered, link);
 }
 
-/* Returns how many records of slp_queue.next_page are kept. The kept ones that were never handed out take at
- * most `bytes` bytes, but at least one of them is kept, and an aggregate is never cut. */
+/* Returns how many records of slp_queue.next_page are kept. At least one of the records that were never
+ * handed out is kept, and more of them while they fit into `bytes` bytes. An aggregate is never cut. */
 static uint32_t kept_of(const slp_shard *s, uint64_t bytes) {
   const slp_buffered *buffered = s->queue.next_page;
   const slp_page *page = buffered->page;

@@ -19,7 +19,7 @@ typedef struct slp_source slp_source;
 
 typedef struct slp_src_describe { /* a request: what is the stream? It is the first request to a source. */
   slp_op rq;
-  /* in; 1: describe the stream that the name or the table has now, even if it is not the one being read */
+  /* in; 1: describe the stream that the name or the table has now, even if core reads another stream */
   int latest;
   char name[256];       /* out */
   char arn[512];        /* out; "" if the service gives no ARN */

@@ -317,7 +317,7 @@ void slp_start_shard(slp_shard *s, const slp_position *from) {
   }
 }
 
-/* Changes each listed shard to WANTED whose parent is in the token, is to be read, and is no longer
+/* Changes a listed shard to WANTED if it has a parent that is in the token, must be read, and is no longer
  * listed. */
 static void take_up_orphans(slp_consumer *c, const slp_token *t) {
   size_t at = 0;

@@ -13,8 +13,8 @@
 
 struct slp_start_position { /* where in the stream reading begins: a copy of what the user asked for */
   slp_mem *mem;             /* a counted reference */
-  /* The position for every shard. If it is AT, it is only for the shard whose id ends with `shard`. If it is
-   * NONE, `token` has a position for each shard. */
+  /* The position for every shard. If its kind is AT: only for the shard whose id ends with `shard`. If its
+   * kind is NONE: `token` has a position for each shard. */
   slp_position from;
   char *shard;      /* owned; with AT: the end of a shard's id; otherwise NULL */
   slp_token *token; /* owned; NULL: no token */

@@ -10,8 +10,8 @@
 typedef struct slp_svctime {
   int known;               /* 1: at least one answer had a Date */
   int64_t low_us, high_us; /* bounds of the service's time minus our monotonic time */
-  /* A lower bound of the service's time minus our monotonic time at seen_us. The bound holds even if our clock
-   * runs twice as fast as it should. */
+  /* A lower bound of the service's time minus our monotonic time at seen_us. The bound holds even if our
+   * clock runs twice as fast as it should. */
   int64_t sure_us;
   uint64_t seen_us; /* when the last answer with a Date came, on our monotonic clock */
 } slp_svctime;

@@ -322,8 +322,8 @@ static slp_str name_in(slp_str arn) {
 
 static int is_arn(slp_str s) { return s.n > 4 && memcmp(s.p, "arn:", 4) == 0; }
 
-/* Returns the part of a DynamoDB stream's ARN that names the table: all before the label, which is a new one
- * each time the stream is enabled. Returns {NULL, 0} for any other ARN. */
+/* Returns the part of a DynamoDB stream's ARN that names the table: everything before the stream's label. (A
+ * stream gets a new label each time it is enabled.) Returns {NULL, 0} for any other ARN. */
 static slp_str table_in(slp_str arn) {
   for (size_t i = 0; i + 8 <= arn.n; i++) {
     if (memcmp(arn.p + i, "/stream/", 8) == 0) return (slp_str){arn.p, i};

@@ -59,7 +59,7 @@ slp_token_shard *slp_token_find(const slp_token *t, slp_str id);
  * in the token only to show which shard descends from which. */
 void slp_token_mark_readable(slp_token *t);
 /* Compares the stream of a token (theirs) with the stream that is read (ours); each is an ARN or a name.
- * Returns 1: the same stream; -1: another stream of the same table; 0: another stream. */
+ * Returns 1 for the same stream, -1 for another stream of the same table, 0 for any other stream. */
 int slp_token_is_of(slp_str ours, slp_str theirs);
 /* Writes a token. Returns 0, SLP_ENOMEM, SLP_ELIMIT, or SLP_EBADDATA if an id is not valid UTF-8. */
 int slp_token_write(slp_buf *to, slp_str stream, const slp_token_shard *shards, size_t n);

@@ -99,7 +99,7 @@ static int list_goes_on(const slp_op_list_shards *page, size_t news) {
 }
 
 static void close_shard(slp_shard_desc *d) {
-  /* "" says that the shard is closed, but its last sequence number is not known */
+  /* seq_end "" means: the shard is closed, but its last sequence number is not known */
   if (d && !d->seq_end.p) d->seq_end = SLP_STR("");
 }
 

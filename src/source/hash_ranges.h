@@ -1,6 +1,6 @@
-/* hash_ranges.h - knows which range of hash keys belongs to which shard. The range of a shard comes from
- * the listing. If the listing does not contain the shard yet, its range comes from the page of its parent
- * that announced it as a child. */
+/* hash_ranges.h - knows which range of hash keys belongs to which shard. The range of a shard comes from the
+ * listing. If the listing does not contain the shard yet, the range comes from the last page of the shard's
+ * parent, which names its children. */
 #ifndef SLP_SOURCE_HASH_RANGES_H
 #define SLP_SOURCE_HASH_RANGES_H
 

@@ -117,7 +117,7 @@ static int add(slp_listing *l, const slp_shard_desc *row) {
   if (r) return r;
   slp_shard_desc *known = &l->shards[l->shards_n++];
   *known = slp_desc_copy(&at, row);
-  /* "" says that the shard is closed, but its last sequence number is not known */
+  /* seq_end "" means: the shard is closed, but its last sequence number is not known */
   if (row->seq_end.p && !known->seq_end.p) known->seq_end = SLP_STR("");
   *slot = (uint32_t)l->shards_n;
   return 0;

@@ -11,7 +11,7 @@
  *
  * SUBSCRIBES --subscriptions get no event--> POLLS --try_us later--> TRIES --an event--> RETURNS
  * TRIES --no event--> POLLS, for twice as long     RETURNS --after TAKEN_US--> SUBSCRIBES
- * any --the consumer can't be had--> POLLS_ONLY
+ * any --the consumer can't be found or registered--> POLLS_ONLY
  *
  * Each change between push and poll ends all open fetches with "expired". Core then asks for a new cursor
  * after the last record that it has.
@@ -78,7 +78,7 @@ _Static_assert(SLP_PUSH_CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is ro
 typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
 typedef enum { SUBSCRIBES, POLLS, TRIES, RETURNS, POLLS_ONLY } push_way;
 
-/* Counts subscriptions in a row that got no event, since the last event. */
+/* Counts the subscriptions that got no event since the last event came. */
 typedef struct vain {
   uint32_t n;          /* how many subscriptions have ended without an event */
   uint32_t answered_n; /* how many of these n subscriptions the server had answered */

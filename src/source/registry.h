@@ -28,8 +28,8 @@ typedef struct slp_registry_opts {
 /* Begins to list the consumers. Copies *o. Returns 0 or SLP_ENOMEM. */
 int slp_registry_new(slp_registry **ret, slp_mem *mem, const slp_registry_opts *o);
 void slp_registry_free(slp_registry *c); /* may be called at any time; c may be NULL */
-/* Returns the consumers, sorted by name. If one was deregistered, returns only that one, with the state that
- * it had before. */
+/* Returns the consumers, sorted by name. If a consumer was deregistered, returns only this consumer, with the
+ * state that it had before. */
 const slp_consumer_row *slp_registry_rows(const slp_registry *c, size_t *ret_n);
 
 #endif
