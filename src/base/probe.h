@@ -1,6 +1,5 @@
-/* probe.h - SLP_PROBE marks a place in the code that is seldom reached, so that a series of simulator runs
- * can report which of these places it reached, and how often. Probes count only in a build with
- * -Dmutants=true. */
+/* probe.h - SLP_PROBE marks a place in the code that is seldom reached. A series of simulator runs can report
+ * which of these places it reached, and how often. Probes count only in a build with -Dmutants=true. */
 #ifndef SLP_BASE_PROBE_H
 #define SLP_BASE_PROBE_H
 

@@ -28,8 +28,8 @@
 /* The wait is reported to the user after TELL_US, and then every TELL_AGAIN_US. */
 #define TELL_US 5000000u
 #define TELL_AGAIN_US 60000000u
-/* If the service has said for SETTLED_US that no shard is being split or merged, a shard that is not in the
- * listings is taken not to exist. */
+/* Once the service has said for SETTLED_US that no shard is being split or merged, the listings are believed:
+ * a shard that they lack does not exist. */
 #define SETTLED_US 30000000u
 
 static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }

@@ -240,8 +240,9 @@ static void give_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   int gone = slp_reading_state(s) == SLP_READER_GONE;
-  /* There is nothing to do if the lease is being given up already. The same holds if reading of the shard has
-   * failed for good (`gone`), unless the shard has no lease and still has fetched records to hand out. */
+  /* There is nothing to do if the lease is being given up already, or if reading of the shard has failed for
+   * good (`gone`). One exception: a failed shard without a lease may still have fetched records to hand
+   * out. */
   if (s->lease.drain || (gone && (c->leases || slp_queue_empty(s)))) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record was returned %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"

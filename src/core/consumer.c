@@ -135,7 +135,7 @@ static int made_again(const slp_consumer *c, const slp_src_describe *d) {
 }
 
 /* Stops the consumer with a fatal error, because its stream was deleted and another one was created under the
- * same name. The shards of the new stream have the same names, so old positions and leases would be applied
+ * same name. The shards of the new stream have the same names. So old positions and leases would be applied
  * to the new shards, where they mean nothing. */
 static void end_of_old_stream(slp_consumer *c) {
   slp_fail f = {0};
@@ -722,8 +722,8 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   else if (!c->sum.open_n && all.behind_ms < 0)
     all.unknown_ms = (int64_t)((now_us - idle_since_us(c)) / 1000);
   while ((s = slp_map_each(&c->shards, &at))) {
-    /* A shard that hands out no records, because it or its parent is paused, does not count when it is
-     * determined whether every shard is at its tip. */
+    /* no_tip becomes 1 if a shard is not at its tip. Shards that hand out no records, because they or their
+     * parents are paused, do not count. */
     if (!slp_reading_is_on(s) || s->paused || !slp_order_is_in(s)) continue;
     if (!slp_reading_at_tip(s)) no_tip = 1;
     asked_us = slp_min_u64(asked_us, slp_reading_tip_asked_us(s));

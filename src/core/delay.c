@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-/* A span ends when it is older than SPAN_US and also has SPAN_EVENTS events. So an estimate from few events
- * is kept for longer. */
+/* A span (a period in which delays are collected) ends when it is older than SPAN_US and also has SPAN_EVENTS
+ * events. So an estimate from few events is kept for longer. */
 #define SPAN_US 10000000u
 #define SPAN_EVENTS 64u
 /* With fewer events than EVENTS_MIN, slp_delay_over_us and slp_delay_came_until_ms return "not known". */

@@ -65,10 +65,10 @@ static void look_again(slp_engine *e, uint64_t at_us) {
   slp_timer_set_reserved(e->host, &e->delivery.timer, at_us);
 }
 
-/* A pushed record comes as soon as it is stored, 70 ms later on average (Developer Guide, "Develop enhanced
- * fan-out consumers"). So a pushed shard that is silent has no record, although its next empty event may be
- * seconds away. PUSH_WAIT_MS is the longest wait for such a shard. Once delay.c knows how much delays differ,
- * the wait is shorter. */
+/* The service pushes a record as soon as the record is stored; it arrives 70 ms later on average (Developer
+ * Guide, "Develop enhanced fan-out consumers"). So a pushed shard that is silent has no record, although its
+ * next empty event may be seconds away. PUSH_WAIT_MS is the longest wait for such a shard. Once delay.c knows
+ * how much delays differ, the wait is shorter. */
 #define PUSH_WAIT_MS 250u
 /* The watermarks of silent pushed shards are raised only at multiples of a step: STEP_US times the number of
  * shards. With smaller steps and thousands of shards, raising watermarks would take most of the CPU time. */
@@ -145,8 +145,9 @@ static void move_watermark(slp_engine *e, slp_shard *s) {
   slp_order_update(s);
 }
 
-/* Returns until_us, the end of a wait. Returns a later time if the waiting records are a backlog and the
- * silent shard does not fail: then backlog_until_us, when the wait is checked again. */
+/* Returns until_us, the end of a wait, with one exception: if until_us has passed, the waiting records are a
+ * backlog, and the silent shard does not fail, returns backlog_until_us. The wait is then checked again at
+ * that time. */
 static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t failing_since_us) {
   if (slp_now_us(e->host) < until_us || failing_since_us || waiting_is_young(e)) return until_us;
   return slp_max_u64(until_us, e->delivery.backlog_until_us);

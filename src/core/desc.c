@@ -1,5 +1,5 @@
-/* desc.c - copies shard descriptions, so that they outlive the listing or page that they came from, and keeps
- * the names of stream and shard to which records point. */
+/* desc.c - copies shard descriptions, so that they outlive the listing or page that they came from. Keeps the
+ * names of stream and shard to which records point. */
 #include "core/desc.h"
 
 #include "base/map.h"

@@ -1,5 +1,5 @@
-/* desc.h - copies shard descriptions, so that they outlive the listing or page that they came from, and keeps
- * the names of stream and shard to which records point. */
+/* desc.h - copies shard descriptions, so that they outlive the listing or page that they came from. Keeps the
+ * names of stream and shard to which records point. */
 #ifndef SLP_CORE_DESC_H
 #define SLP_CORE_DESC_H
 

@@ -21,7 +21,7 @@ int64_t slp_lag_of_page(const slp_shard *s, const slp_page *page);
  * if the page left the shard at its tip. */
 void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_tip);
 /* Remembers the lag from a page that was fetched only to learn the lag, while the shard is paused. The page's
- * records are still to be read, so the lag is the age of the first new record, even if the page says that the
+ * records are still to be read. So the lag is the age of the first new record, even if the page says that the
  * shard is at its tip. */
 void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us);
 /* To be called when the stream's retention has changed: warns the user if the lag is large compared with the

@@ -29,9 +29,10 @@ typedef enum slp_life {
 typedef struct slp_stop {
   sloop_cb cb; /* the user's callback for the end of the stop */
   void *arg;
-  slp_timer timer;  /* runs when the time limit of the stop is over */
-  uint64_t wait_us; /* with leases: when the stop ceases to wait for batches that the user holds */
-  slp_event ev;     /* ends the stop: its handler makes the callback */
+  slp_timer timer; /* runs when the time limit of the stop is over */
+  /* with leases: from this time on the stop does not wait for batches that the user holds */
+  uint64_t wait_us;
+  slp_event ev; /* ends the stop: its handler makes the callback */
 } slp_stop;
 
 /* The only function that changes c->life. Ends the process if the change is not allowed. */

@@ -416,7 +416,7 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
 }
 
 /* If a listing shows a shard as open for writes, the shard was surely open OPEN_SLACK_US before that listing.
- * The slack is needed because a split or merge appears in listings only when it is done, and because the
+ * There are two reasons for the slack: a split or merge appears in listings only when it is done, and the
  * service's answer may be slightly out of date. */
 #define OPEN_SLACK_US 10000000u
 

@@ -89,9 +89,9 @@ static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms)
   if (first_ms >= 0 && first_ms <= clear_ms) return 1;
   slp_mark clear = *m;
   clear.arrived_ms = clear_ms;
-  /* If the mark's record is too old to be kept, but every record after clear_ms is young enough, only age has
-   * removed the record, and nothing is missing. If a record is gone although it is young enough to be kept,
-   * it was removed on purpose, perhaps with others. */
+  /* The mark's record is gone because of its age alone if it is too old to be kept, but records after
+   * clear_ms are not. Then nothing is missing. If a record is gone although it is young enough to be kept, it
+   * was removed on purpose, perhaps with others. */
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
@@ -139,8 +139,8 @@ static int begins_behind(const slp_shard *s, const slp_page *page) {
 }
 
 /* Returns the mark after which records are missing. The mark's clear_ms is moved to the arrival time of the
- * page's first record, so that a later run of the program that starts from this mark does not report the same
- * gap again. */
+ * page's first record. So a later run of the program that starts from this mark does not report the same gap
+ * again. */
 static slp_mark told_until(const slp_shard *s, const slp_page *page) {
   slp_mark m = *begin_of_gap(s);
   int64_t first_ms = page->recs[0].arrived_ms;

@@ -6,9 +6,9 @@
  * end get the records with its hash keys. The rules:
  *   1. A new shard that has a hash key in common with an open end descends from it.
  *   2. If the hash keys of one of the two are not known, the new shard may descend from the open end.
- *   3. If such a new shard was made by splitting a shard P that was never listed, P descends from the open
- *      end too, and so does the other shard that P was split into. That other half need not have a key in
- *      common with the open end, because a merge may have come in between.
+ *   3. Such a new shard may be a half of a shard P that was split and never listed. Then P descends from the
+ *      open end too, and so does the other half of P. That other half need not have a key in common with the
+ *      open end, because a merge may have come in between.
  * One case is left out, because nothing shows it: the other half was itself split before it was listed. */
 #ifndef SLP_CORE_OPEN_ENDS_H
 #define SLP_CORE_OPEN_ENDS_H
@@ -19,8 +19,8 @@
 
 typedef struct slp_open_ends {
   slp_mem *mem;
-  /* Owned. If `settled` is 1, the ranges are sorted by `first`, and each `last` is the greatest `last` of the
-   * range itself and of all ranges before it. */
+  /* Owned. If `settled` is 1, the ranges are sorted by `first`. Each `last` is then the greatest `last` of
+   * the range itself and of all ranges before it. */
   slp_hash_range *ranges;
   size_t n, cap;
   uint8_t settled;  /* 1: the ranges are sorted, see `ranges` */

@@ -15,8 +15,8 @@ void slp_order_update(slp_shard *s);
 /* Takes the next record, one that was never handed out, from the queue of s, which must be in the order.
  * time: the record's order time. */
 void slp_order_take(slp_shard *s, int64_t time);
-/* Returns 1 if records of s must wait for another shard, or for a consumer that has not listed its shards,
- * because that shard or consumer may have earlier records. Then s is not to blame for making no progress. */
+/* Returns 1 if records of s must wait, because earlier records may come from another shard, or from a
+ * consumer that has not listed its shards. Then s is not to blame for making no progress. */
 int slp_order_waits_for_other(const slp_shard *s);
 /* Returns the shard whose records must be handed out before those of s; NULL: there is none, or it is not
  * known which one. */

@@ -136,8 +136,9 @@ static int64_t kept_ms(const slp_shard *s, const slp_buffered *oldest) {
   return since_ms(s, kept_since_us(s, oldest));
 }
 
-/* If the user has made the shard be read again (slp_leased_rewind), and no record was acknowledged since,
- * returns how long the shard's records have waited for the user in all. Otherwise returns -1. */
+/* Returns how long the shard's records have waited for the user in all, if two conditions hold: the user has
+ * made the shard be read again (slp_leased_rewind), and no record was acknowledged since. Otherwise returns
+ * -1. */
 static int64_t held_again_ms(const slp_shard *s) {
   int there = !slp_reading_at_tip(s) || slp_queue_unacked_n(s) > 0;
   return s->lease.held_us && !slp_queue_acked_us(s) && there ? since_ms(s, s->lease.held_us) : -1;

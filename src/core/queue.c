@@ -96,8 +96,8 @@ static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
 
 /* Removes from the page the records that were taken before, and those that are not to be handed out. Returns
  * how many are left. *ret_last: the last record that is left or passed over. If a sequence number is lower
- * than the number before it, sets *ret_bad and keeps no record, because it is unknown which records are out
- * of place. */
+ * than the number before it, sets *ret_bad to 1 and keeps no record. (It is unknown which records are out of
+ * place.) */
 static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
   if (is_all_new(s, page)) {
     *ret_last = page->recs[page->recs_n - 1];

@@ -140,10 +140,10 @@ int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t
  * batch. */
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
-/* While a record is handed out, the sequence number of the SLP_QUEUE_AHEADth record after it is loaded into
- * the CPU's cache, and the row of the record twice as far ahead. Both are missing from the cache if the page
- * has waited for long. With few shards, records are handed out too fast for this to help, but then the pages
- * are still in the cache. */
+/* While a record is handed out, two things are loaded into the CPU's cache: the sequence number of the
+ * SLP_QUEUE_AHEADth record after it, and the slp_rec of the record twice as far ahead. Both are missing from
+ * the cache if the page has waited for long. With few shards, records are handed out too fast for this to
+ * help, but then the pages are still in the cache. */
 #define SLP_QUEUE_AHEAD 4u
 
 /* The next functions are about the next record that was never handed out. They run for nearly every record,

@@ -69,8 +69,8 @@ void slp_reading_refused(slp_shard *s, const slp_fail *f); /* to be called when 
 uint64_t slp_reading_fails_since_us(const slp_shard *s, const char **ret_error);
 /* Returns when the call that showed the last change of at_tip was begun. */
 uint64_t slp_reading_tip_since_us(const slp_shard *s);
-/* Returns since when s has wanted to call but may not, because the budget has no bytes for the call, or
- * in_flight_max calls are in flight. 0: s does not want to call. */
+/* Returns since when s has wanted to call and could not. (The budget has no bytes for the call, or
+ * in_flight_max calls are in flight.) 0: s does not want to call. */
 uint64_t slp_reading_held_up_since_us(const slp_shard *s);
 /* Returns 1 if the service refused the last call because another reader has a subscription to the shard. */
 int slp_reading_is_busy(const slp_shard *s);
@@ -81,7 +81,7 @@ void slp_reading_forgive(slp_shard *s); /* if calls have failed, counts them as 
 uint64_t slp_reading_failing_since_us(const slp_shard *s);
 /* Returns since when the call of s has failed, or has not been answered. UINT64_MAX: the other shards must
  * wait for s without a limit, because s brings earlier records. late: 1 if the next record of s will be late
- * in any case, so that a backlog of s is no reason to wait for s. */
+ * in any case. Then a backlog of s is no reason to wait for s. */
 uint64_t slp_reading_silent_since_us(const slp_shard *s, int late);
 
 void slp_reading_set_tip(slp_shard *s, int at_tip);

@@ -117,8 +117,8 @@ struct slp_source {
    * (DynamoDB). */
   int names_no_children;
   /* 1: records are pushed, so a page comes only when there are records, which may take very long. Therefore a
-   * fetch does not count as a call in flight, there is no wait between fetches at the tip, and a page's size
-   * does not show whether more records wait. May change at any time. */
+   * fetch does not count as a call in flight, and there is no wait between fetches at the tip. The size of a
+   * page does not show whether more records wait. May change at any time. */
   int pushes;
   char told[400]; /* a message for the log, from the description or a later change; "": none */
   /* What core is to do with the message in `told`: nothing; log it as information; log it as a warning;

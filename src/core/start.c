@@ -118,9 +118,9 @@ static void start_at(slp_shard *s, const slp_mark *at) {
   s->at.start.mark.sub = sub_of(s->consumer, at);
 }
 
-/* Makes s start after a record, as if that record had been read. If the record is inside an aggregate, and
- * the option now keeps aggregates as one record, the whole aggregate comes again, because it is not known
- * whether all of it was read. */
+/* Makes s start after a record, as if that record had been read. One exception: the record is inside an
+ * aggregate, and the option now keeps aggregates as one record. Then the whole aggregate comes again, because
+ * it is not known whether all of it was read. */
 static void start_after(slp_shard *s, const slp_mark *at) {
   if (at->idle) {
     s->at.idle = *at;
@@ -521,9 +521,9 @@ static int belongs(const slp_shard *s, slp_open_ends *ends) {
 }
 
 /* Collects the open ends: shards that are read and no longer listed, and whose children are not all known
- * (open_ends.h). `all` stays 1 if no skipped shard can have unknown children: none is listed as open for
- * writes, or missing from the listing before all its children were listed. Then every new shard must descend
- * from a shard that is read. */
+ * (open_ends.h). `all` stays 1 if no skipped shard can have children that are not known. A skipped shard can
+ * if it is listed as open for writes, or is no longer listed and not all its children are known. If `all` is
+ * 1, every new shard must descend from a shard that is read. */
 static void find_open_ends(slp_consumer *c, slp_open_ends *ends) {
   size_t at = 0;
   slp_shard *s;

@@ -26,7 +26,7 @@
 #define LIST_RESTARTS_MAX 5u
 #define IDLE_REQUESTS_MAX 64u
 /* The service decides by its own clock whether a time is in the future, and that clock may be behind ours. So
- * a refused time counts as future even if it is up to this much before now. */
+ * a refused time counts as being in the future even if it was up to FUTURE_SLACK_MS ago by our clock. */
 #define FUTURE_SLACK_MS 2000
 
 static slp_poll *poll_of(slp_source *s) { return SLP_OWNER(s, slp_poll, s); }
@@ -357,8 +357,8 @@ void slp_request_locate(slp_request *q) {
 
 /* Replaces a refused time by a time slightly before now. The position "latest" would be wrong, because it
  * would skip the records between the refused time and this call. The new time skips no record, and core drops
- * records that are too early. If the refused time was computed from our own clock at since_us, the new time
- * must not be later than that, so the time that has passed since then is subtracted too. */
+ * records that are too early. If since_us is set, the refused time is a reading of our own clock at since_us.
+ * Then the new time must not be later than since_us, so the time that has passed since is subtracted too. */
 int slp_request_earlier(slp_request *q, int64_t unit_ms) {
   slp_op_iterator *it = &q->op.iterator;
   int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->poll->h);

@@ -19,8 +19,8 @@ typedef struct slp_registry_opts {
   slp_ops *ops;       /* borrowed */
   slp_source *source; /* borrowed; used to get the description of the stream */
   const char *remove; /* name of the consumer to deregister, copied; NULL: none */
-  /* Called in a turn of the event queue when the list is complete and the consumer `remove` is deregistered,
-   * or when one of these steps has failed. The callback may free c. */
+  /* Called in a turn of the event queue when all is done: the list is complete, and the consumer `remove` is
+   * deregistered. Also called when one of these steps has failed. The callback may free c. */
   void (*on_done)(slp_registry *c, const slp_fail *fail, void *arg);
   void *arg;
 } slp_registry_opts;
