@@ -1,9 +1,9 @@
 /* order.c - decides which shards may be read, and which may hand out records (order.h: are "in the order"). A
  * shard may be read when each known parent was read to its end. It may hand out records when each parent has
- * handed out all its records. So a child's first record never comes before its parents' last one, whatever
- * the clocks say, and yet a child's pages can be fetched early. Two kinds of parents count as read: those
- * that the service no longer lists, because their records are too old; and those that the start position
- * leaves out. */
+ * handed out all its records. So a child's first record never comes before the last record of its parents,
+ * even if clocks are wrong. And yet a child's pages can be fetched early. Two kinds of parents count as read:
+ * those that the service no longer lists, because their records are too old; and those that the start
+ * position leaves out. */
 #include "core/order.h"
 
 #include "base/list.h"

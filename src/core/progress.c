@@ -263,7 +263,8 @@ void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {
   if (ret->unknown_ms >= 0) ret->behind_ms = -1;
 }
 
-/* After this time the lease's row shows the refusal, and the worker that reads all rows reports it. */
+/* After this time the lease's row shows the refusal. A worker that reads all rows then reports the refusal
+ * from that row (slp_leases_ops.shut). */
 #define NOTED_MS UINT64_C(10000)
 /* After this time a worker that does not read all rows stops reporting a refusal. */
 #define LEFT_MS UINT64_C(20000)

@@ -357,8 +357,9 @@ void slp_request_locate(slp_request *q) {
 
 /* Replaces a refused time by a time slightly before now. The position "latest" would be wrong, because it
  * would skip the records between the refused time and this call. The new time skips no record, and core drops
- * records that are too early. If since_us is set, the refused time is a reading of our own clock at since_us.
- * Then the new time must not be later than since_us, so the time that has passed since is subtracted too. */
+ * records that are too early. If since_us is set, the refused time is our estimate of the service's time when
+ * our clock showed since_us. Then the new time must not be later than that moment, so the time that has
+ * passed since is subtracted. */
 int slp_request_earlier(slp_request *q, int64_t unit_ms) {
   slp_op_iterator *it = &q->op.iterator;
   int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->poll->h);
