@@ -1,5 +1,5 @@
-/* man_multilang.h - a section of the manual page, in roff. man.c writes it, and the keys of the daemon
- * behind it. */
+/* man_multilang.h - the section of the manual page for users of the MultiLangDaemon, in roff. man.c writes
+ * this text, and after it a list of the daemon's keys. */
 #ifndef SLP_CLI_MAN_MULTILANG_H
 #define SLP_CLI_MAN_MULTILANG_H
 

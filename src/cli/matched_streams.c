@@ -26,7 +26,7 @@ typedef struct matching {
   slp_find *find;
   slp_args *args;
   slp_stream_pattern patterns[SLP_ARGS_STREAMS_MAX];
-  const char *const *names; /* what is listed; lives as long as `find` */
+  const char *const *names; /* names of all streams that were listed; they live as long as `find` */
   size_t names_n;
   size_t matched_n; /* how many streams match, or were named by the user */
   uint64_t begun_us;
@@ -75,7 +75,8 @@ static int is_taken(const slp_args *a, const char *name) {
   return 0;
 }
 
-/* Adds a stream that matches. One more than there is room for is only counted. Returns 0 or SLP_ENOMEM. */
+/* Adds a stream that matches to a->streams. If a->streams is full, only counts the stream in m->matched_n, so
+ * that on_done() can refuse. Returns 0 or SLP_ENOMEM. */
 static int take(matching *m, const char *name) {
   slp_args *a = m->args;
   if (is_taken(a, name)) return 0;
@@ -83,7 +84,7 @@ static int take(matching *m, const char *name) {
   return a->streams_n < SLP_ARGS_STREAMS_MAX ? slp_matched_put(a, a->streams_n, name) : 0;
 }
 
-/* Takes the listed streams that the pattern matches. Returns how many there are, or SLP_ENOMEM. */
+/* Adds the listed streams that match the pattern. Returns how many match, or SLP_ENOMEM. */
 static int take_all(matching *m, const slp_stream_pattern *p) {
   slp_buf name;
   int n = 0, r = 0;
@@ -98,8 +99,8 @@ static int take_all(matching *m, const slp_stream_pattern *p) {
   return r ? r : n;
 }
 
-/* Writes "; did you mean A or B?" with the streams whose names begin most like the pattern does. For that the
- * beginning of each name is compared, as long as the pattern's. */
+/* Writes "; did you mean A or B?" with the streams whose names begin most like the pattern. Compares the
+ * pattern's text before its first wildcard with an equally long beginning of each name. */
 static void add_nearest(const matching *m, const slp_stream_pattern *p, char *out, size_t size) {
   char stem[SLP_NEAREST_BYTES + 1];
   size_t n = slp_stream_pattern_stem(p, stem, sizeof stem);
@@ -114,7 +115,7 @@ static void add_nearest(const matching *m, const slp_stream_pattern *p, char *ou
     snprintf(begins[i], sizeof *begins, "%.*s", (int)n, name);
     if (of_table == p->of_table) slp_nearest_offer(&like, begins[i]);
   }
-  /* the whole names are shown */
+  /* shows the whole names, not only the beginnings that were compared */
   for (size_t k = 0, i = 0; k < like.n; k++) {
     for (i = 0; like.names[k] != begins[i];) i++;
     like.names[k] = m->names[i];
@@ -137,7 +138,7 @@ static void fail_unmatched(matching *m, const char *word, const slp_stream_patte
 static void fail_unlisted(matching *m, const char *word, const slp_fail *f) {
   char why[SLP_TOLD_LINE], line[SLP_TOLD_LINE + 300];
   sloop_error_t e = slp_error_of_fail(f);
-  e.retry_in_ms = UINT64_MAX; /* with advice */
+  e.retry_in_ms = UINT64_MAX; /* slp_error_line adds advice only to errors that are not retried */
   slp_error_line(&e, why, sizeof why);
   snprintf(line, sizeof line, "%.200s: the streams can't be listed: %s", word, why);
   fail(m, line);

@@ -5,10 +5,10 @@
 #include "cli/app.h"
 #include "sloop.h"
 
-/* Opens the metrics of a command. `first` is the command's first consumer, which must not be started yet;
- * the metrics end when it is closed. Prints where they are served. Returns 0, with *ret NULL if the user
- * wants no metrics. On failure returns a negative code; then the reason has been reported and
- * app->exit_code is set. */
+/* Opens the metrics of a command, and prints where they are served. `first` is the command's first consumer,
+ * which must not be started yet; the metrics end when it is closed. Returns 0, with *ret NULL if the user
+ * wants no metrics. On failure returns a negative code; then the reason has been reported and app->exit_code
+ * is set. */
 int slp_cli_metrics_open(sloop_metrics_t **ret, slp_app *app, sloop_t *first);
 
 #endif

@@ -152,7 +152,7 @@ static void tell_cut_off(migration *m, int may_have_written) {
   fail(m, SLP_EXIT_FAILED, line);
 }
 
-/* Ends the copy early. on_migrated then reports what was done until then. */
+/* Ends the copy early. on_migrated then reports what was copied before. */
 static void cut_off(migration *m, const char *why) {
   if (m->consumer.stopping || m->consumer.failed)
     /* the copy is over: the command only closes its consumer, or waits for the reader of its output */
@@ -246,7 +246,8 @@ static int read_token(migration *m, const char **ret) {
   if (!from->file) return 0;
   const char *path = is_standard(from) ? "/dev/stdin" : from->file;
   int locks =
-      !is_standard(from) && !a->snapshot; /* a snapshot does not disturb the process that saves there */
+      /* --snapshot takes no lock, so that the process that saves to this file can go on */
+      !is_standard(from) && !a->snapshot;
   int r = locks ? slp_own_file_open(m->app.mem, from->file, &m->source) : 0;
   if (r == SLP_EBUSY) {
     slp_say("%s: another process keeps its position there: stop it first, or use --snapshot", from->file);

@@ -9,7 +9,7 @@
  * of b. */
 int slp_migrate_lines(slp_buf *b, const sloop_migration_t *m);
 /* Appends the last line about a migration that was ended early: how many positions were copied. Appends
- * nothing if no position was sent to the target. Returns 0, or the error of b. */
+ * nothing if no write of a position was sent to the target. Returns 0, or the error of b. */
 int slp_migrate_cut_off(slp_buf *b, const sloop_migration_t *m);
 /* Appends the last line about a migration that succeeded: how many positions were copied, and how many the
  * target had already. dry: 1 if --write was not given, so nothing was copied. */

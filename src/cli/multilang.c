@@ -1,6 +1,6 @@
 /* multilang.c - the daemon of --multilang: a consumer, and one child process for each of its shards.
- * multilang_shard.h decides what the daemon says to a child. This file uses only sloop.h of the library. When
- * a child dies, the records that it was given and has not checkpointed are read again. */
+ * multilang_shard.h decides what the daemon sends to a child. This file uses only sloop.h of the library.
+ * When a child dies, the records after its last checkpoint are read again. */
 #include "cli/multilang.h"
 
 #include "base/buf.h"
@@ -28,7 +28,7 @@
 /* How long a child may take to end after its input is closed. It gets the same time again after SIGTERM; then
  * it is killed. */
 #define CLOSE_US UINT64_C(5000000)
-/* If a checkpoint takes longer than this, the child is told that it failed. */
+/* If a checkpoint takes longer than this, the child gets the answer that the checkpoint failed. */
 #define CHECKPOINT_US UINT64_C(20000000)
 /* the most children that may have been started without having answered `initialize` */
 #define BEGINNING_MAX 8
@@ -42,7 +42,7 @@ typedef struct child {
   slp_ml_shard h;
   run *d;
   slp_piped *p;   /* owned; the child's process; NULL: none runs */
-  uint32_t asked; /* number of checkpoints that were asked of the library and are not answered yet */
+  uint32_t asked; /* number of checkpoints that the library was asked to write and has not answered yet */
   uint8_t over;   /* 1: ops->over was called; the child is freed when `asked` is 0 */
 } child;
 
@@ -59,7 +59,7 @@ struct run {
   uint64_t starts_us;
   uint64_t stopping_us; /* when the daemon began to stop; 0: it is not stopping */
   uint8_t ended;        /* 1: the consumer is ending; it is closed when all children are over */
-  /* 1: some children had not answered when the stop had lasted grace_ms, and the user was told so */
+  /* 1: the user was told that some children had not answered by the time the stop had lasted grace_ms */
   uint8_t in_vain;
   int guard_fd;
 };
@@ -150,8 +150,8 @@ static int op_checkpoint(slp_ml_shard *h, const slp_ml_place *place) {
   return r;
 }
 
-/* Has the library read the shard again from its last checkpoint. A failure other than SLP_ENOMEM is ignored:
- * it means that the lease is about to be lost anyway. */
+/* Makes the library read the shard again from its last checkpoint. Ignores a failure other than SLP_ENOMEM,
+ * because such a failure means that the lease is about to be lost anyway. */
 static void op_rewind(slp_ml_shard *h) {
   run *d = child_of(h)->d;
   int r = d->consumer.s ? sloop_seek_checkpoint(d->consumer.s, h->id) : SLOOP_ESTATE;
@@ -283,8 +283,8 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
 
 /* ---- time passes ------------------------------------------------------------------------------ */
 
-/* Starts the children whose time has come, at most STARTS_A_SECOND, or BEGINNING_MAX at once after a pause.
- * Starts none while BEGINNING_MAX children have not answered initialize. */
+/* Starts children whose due_us has passed, at most STARTS_A_SECOND a second, or BEGINNING_MAX at once after a
+ * pause. Starts none while BEGINNING_MAX children have not answered initialize. */
 static void start_some(run *d, uint64_t now) {
   uint64_t each = 1000000 / STARTS_A_SECOND;
   size_t beginning_n = 0;
@@ -303,7 +303,8 @@ static void start_some(run *d, uint64_t now) {
   }
 }
 
-/* Returns 1 if no child must still be sent a message or must answer one before the consumer may stop. */
+/* Returns 1 if the consumer may stop: no message must still be sent to a child, and no child must still
+ * answer one. */
 static int all_quiet(const run *d) {
   SLP_LIST_EACH(&d->children, it) {
     const child *k = SLP_OWNER(it, child, link);
@@ -319,7 +320,7 @@ static int all_over(const run *d) {
   return 1;
 }
 
-/* Returns 1 if unwritten lines of the trace may be dropped, which is SLP_APP_GRACE_MS after the stop began.
+/* Returns 1 if unwritten lines of the trace may be dropped: from SLP_APP_GRACE_MS after the stop began.
  * Otherwise a reader that has stopped reading could keep the daemon alive. */
 static int may_cut_trace(const run *d) {
   return d->stopping_us && slp_program_mono_us() - d->stopping_us >= SLP_APP_GRACE_MS * UINT64_C(1000);
@@ -340,7 +341,7 @@ static void fail_late(run *d) {
   if (d->app.exit_code == SLP_EXIT_FINE) d->app.exit_code = SLP_EXIT_FAILED;
 }
 
-/* Called when grace_ms of a stop has passed. Reports once, for each child whose answer is missing, that the
+/* Called when a stop has lasted grace_ms. Reports once, for each child whose answer is missing, that the
  * daemon no longer waits for its last checkpoint. */
 static void tell_in_vain(run *d) {
   if (d->in_vain || d->ended || all_quiet(d)) return;
@@ -374,8 +375,8 @@ static void on_tick(slp_app *app) {
   }
   slp_cli_consumer_tick(&d->consumer);
   look(d);
-  /* if the consumer ended by itself, no signal has come, so app.c does not count grace_ms and this function
-   * does */
+  /* app.c counts grace_ms only after a signal. If the consumer ended by itself, no signal has come, so this
+   * function counts. */
   if (d->stopping_us && !app->interrupted && now - d->stopping_us >= app->grace_ms * UINT64_C(1000))
     on_overdue(app);
   if (!app->out || !d->consumer.s || !slp_progress_due(&d->progress, app->args)) return;
@@ -404,8 +405,8 @@ static void on_interrupt(slp_app *app) {
   stop(d);
 }
 
-/* Called when the consumer ends. Its leases are gone, or were never taken. Tells every child that its lease
- * is lost. */
+/* Called when the consumer ends: its leases are gone, or were never taken. Sends leaseLost to every child
+ * that can still get it. */
 static void on_ending(slp_cli_consumer *c) {
   run *d = c->user;
   uint64_t now = slp_program_mono_us();

@@ -235,7 +235,7 @@ static int store(slp_ml_settings *s, const key *k, size_t line, const char *valu
   return 0;
 }
 
-/* Removes blanks at the end of the value. */
+/* Removes spaces and tabs at the end of the value. */
 static void trim(char *value) {
   size_t n = strlen(value);
   while (n && (value[n - 1] == ' ' || value[n - 1] == '\t')) value[--n] = 0;
@@ -258,7 +258,7 @@ static const was *was_of(const was all[], const char *name) {
   return k && all[k - keys].line ? &all[k - keys] : NULL;
 }
 
-/* If the file has the keys `name` and `over`, adds a note that `name` wins over `over`. */
+/* If the file has both keys, `name` and `over`, adds a note that `name` wins over `over`. */
 static void say_wins(slp_ml_settings *s, const was all[], const char *name, const char *over,
                      const char *why) {
   const was *a = was_of(all, name), *b = was_of(all, over);
@@ -266,7 +266,7 @@ static void say_wins(slp_ml_settings *s, const was all[], const char *name, cons
     slp_say_to(&s->notes, "line %zu: %s overrides %s of line %zu: %s", a->line, name, over, b->line, why);
 }
 
-/* Returns 1 if `name` is the part of the ARN behind its last character `before`. */
+/* Returns 1 if `name` is the part of the ARN after the last occurrence of the character `before`. */
 static int same_end(const char *arn, const char *name, char before) {
   const char *at = strrchr(arn, before);
   return at && strcmp(at + 1, name) == 0;
@@ -405,8 +405,8 @@ static int ends(const char *z, const char *with) {
   return n >= m && strcmp(z + n - m, with) == 0;
 }
 
-/* "Name|argument|argument", one item of a list of credentials providers, split into its parts. The table has
- * this many arguments at most. */
+/* One item of a list of credentials providers, "Name|argument|argument", split into its parts. No provider in
+ * the table has more than ARGUMENTS_MAX arguments. */
 #define ARGUMENTS_MAX 8
 typedef struct item {
   char text[SLP_ML_WHY];
@@ -427,16 +427,16 @@ static void take_apart(item *it, const char *text, size_t n) {
   for (size_t i = 0; i < it->arguments_n; i++) trim(it->argument[i]);
 }
 
-/* Returns the value of an argument such as "externalId=...", or NULL if it is not given. `name` includes the
- * '='. */
+/* Returns the value of an argument such as "externalId=...", or NULL if the item does not have it. `name`
+ * includes the '='. */
 static const char *named_argument(const item *it, const char *name) {
   for (size_t i = 0; i < it->arguments_n; i++)
     if (begins(it->argument[i], name)) return it->argument[i] + strlen(name);
   return NULL;
 }
 
-/* Returns 1 if the first argument is an ARN. Advice may repeat arguments only then. Otherwise an argument may
- * be a secret key that somebody wrote into the list. */
+/* Returns 1 if the first argument is an ARN. Only then may a message repeat arguments: any other first
+ * argument may be a secret key that somebody wrote into the list. */
 static int has_role(const item *it) { return begins(it->argument[0], "arn:"); }
 
 /* Returns argument i if it is given and it is safe to print (has_role). Otherwise returns `otherwise`. */
@@ -488,8 +488,8 @@ static void advise(const struct provider *p, const item *it, char advice[SLP_ML_
 }
 
 /* Writes to `why` and to the notes that a provider can't be used here, and what to do instead. Repeats the
- * provider's name only if it looks like one, because it may be a secret key that somebody wrote into the
- * list. */
+ * given name only if it looks like the name of a provider. Otherwise it may be a secret key that somebody
+ * wrote into the list. */
 static void say_unknown(slp_ml_settings *s, const char *key_name, const struct provider *p, const item *it,
                         char why[SLP_ML_WHY]) {
   char name[100], advice[SLP_ML_WHY];
@@ -508,14 +508,14 @@ static int can_be_had(const struct provider *p, const item *it) {
 }
 
 /* Returns 1 if the provider assumes a role. The MultiLangDaemon reads with that role, unless an earlier
- * provider of the list has keys. If a later provider were used instead, the daemon would read with another
- * identity, maybe in another account. */
+ * provider of the list has keys. So a later provider must not be used instead: the daemon would read with
+ * another identity, maybe in another account. */
 static int is_of_role(const struct provider *p) {
   return p && (p->kind == OF_ROLE || p->kind == OF_WEB_TOKEN);
 }
 
 /* Reads a list of providers such as "Name|arg,Name2". Returns 0 if the library has one of the providers and
- * no provider before it assumes a role. Then `profile` is the profile that the list gives, or "". Otherwise
+ * no provider before it assumes a role. Then `profile` is the profile that the list names, or "". Otherwise
  * returns SLP_EINVAL and the reason in `why`. */
 static int read_credentials(slp_ml_settings *s, const char *key_name, const char *list, char profile[130],
                             char why[SLP_ML_WHY]) {
@@ -547,7 +547,7 @@ static int read_credentials(slp_ml_settings *s, const char *key_name, const char
   return first ? 0 : SLP_EINVAL;
 }
 
-/* Reads the three lists of providers. All lists must mean the same profile, because a consumer has only one
+/* Reads the three lists of providers. All lists must name the same profile, because a consumer has only one
  * identity. */
 static int settle_credentials(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   char first[130], other[130];
@@ -605,8 +605,8 @@ static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
 }
 
 /* Checks fanoutConfig.consumerArn. If only the stream's name is given, takes the stream's ARN from the
- * consumer's ARN. That stream may belong to another account, and a stream of the same name in the caller's
- * account is a different one. */
+ * consumer's ARN. The name alone would not do: the stream may belong to another account, and the caller's
+ * account may have another stream of that name. */
 static int settle_consumer(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   static const char mark[] = "/consumer/";
   const char *at = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
@@ -635,7 +635,7 @@ slp_str slp_ml_stream_region(const slp_ml_settings *s) {
   return slp_arn_region(slp_str_of(s->stream_arn ? s->stream_arn : s->stream));
 }
 
-/* Refuses a regionName that differs from the region in the stream's ARN, because the stream is not in that
+/* Refuses a regionName that differs from the region in the stream's ARN, because the stream is in the ARN's
  * region. If kinesisEndpoint is given, only adds a note, because local servers ignore the region. */
 static int check_region(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   slp_str of_arn = slp_ml_stream_region(s);

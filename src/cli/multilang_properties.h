@@ -25,7 +25,7 @@ typedef struct slp_ml_settings {
   const char *executable, *app, *stream, *stream_arn, *language, *region, *kinesis_endpoint,
       *dynamodb_endpoint, *table, *worker, *credentials, *credentials_dynamodb, *credentials_cloudwatch,
       *consumer, *consumer_arn, *coordinator_table, *metrics_table, *client_version;
-  const char *profile; /* the profile that AwsCredentialsProvider gives; NULL: no profile */
+  const char *profile; /* the profile that AwsCredentialsProvider names; NULL: no profile */
   /* The URL of DynamoDB in the region. Used if kinesisEndpoint and regionName are given and dynamoDBEndpoint
    * is not; otherwise "". */
   char dynamodb_url[200];
@@ -36,7 +36,8 @@ typedef struct slp_ml_settings {
   int64_t initial_at_s; /* initialPositionInStreamExtended, in Unix seconds; -1: not given */
   uint64_t lease_ms, batch_records, poll_ms, timeout_s, warn_ms, grace_ms, handover_ms, list_ms,
       cloudwatch_ms;
-  /* callProcessRecordsEvenForEmptyRecordList: 1 if children are sent empty lists when no records come */
+  /* callProcessRecordsEvenForEmptyRecordList: 1 if the daemon sends empty lists to its child processes when
+   * no records come */
   uint8_t call_empty;
 } slp_ml_settings;
 
@@ -44,15 +45,15 @@ typedef struct slp_ml_settings {
  * key and the line if possible. The caller must call slp_ml_settings_free in every case. */
 int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char why[SLP_ML_WHY]);
 void slp_ml_settings_free(slp_ml_settings *s, slp_mem *mem);
-/* Returns 1 if the stream is that of a DynamoDB table. Such a stream is polled, and children get whole change
- * records. */
+/* Returns 1 if the stream is that of a DynamoDB table. Such a stream is polled, and the child processes get
+ * whole change records. */
 int slp_ml_reads_table(const slp_ml_settings *s);
 /* Returns the region in the stream's ARN, or {NULL, 0} if the stream is given by name. */
 slp_str slp_ml_stream_region(const slp_ml_settings *s);
 /* Sets the options that the settings of the file imply. Strings in the options live as long as s. */
 void slp_ml_settings_apply(const slp_ml_settings *s, sloop_opts_t *o, sloop_metrics_opts_t *m);
-/* Calls fn for each key of the table. acts: 1 if the key has an effect here; then `meaning` says which
- * effect, otherwise why it has none. */
+/* Calls fn for each key of the table. acts: 1 if the key has an effect here. `meaning` says which effect, or
+ * why the key has none. */
 void slp_ml_keys_each(void (*fn)(void *arg, const char *key, int acts, const char *meaning), void *arg);
 
 #endif

@@ -34,7 +34,7 @@ static slp_str name_to_write(object_kind in, slp_str name) {
 
 static int is_between(char c) { return c == ':' || c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* Returns the offset of the value that follows the key which was read last. */
+/* Returns the offset of the value that follows the key that was read last. */
 static size_t value_begins(const slp_json *j) {
   size_t at = j->at;
   while (at < j->n && is_between(j->p[at])) at++;

@@ -15,7 +15,8 @@
 #include <stdio.h>
 
 #define NEVER UINT64_MAX
-/* wait before a new child is started; doubled with each failure in a row */
+/* how long to wait before a new child is started; doubled after each failure in a row, up to
+ * BACKOFF_MOST_US */
 #define BACKOFF_US UINT64_C(1000000)
 #define BACKOFF_MOST_US UINT64_C(60000000)
 
@@ -147,9 +148,9 @@ static void be_over(slp_ml_shard *h) {
 /* Returns 1 if no new child will be started for this shard. */
 static int is_done(const slp_ml_shard *h) { return h->lease == SLP_ML_GONE || h->end >= SLP_ML_NAMED; }
 
-/* Called when the child has exited before its work was done. Has the shard read again from the last
- * checkpoint, and waits before a new child is started, longer after each failure. If another worker asks for
- * the lease (LEAVING), gives the lease to it and starts no new child. */
+/* Called when the child has exited before its work was done. Makes the library read the shard again from the
+ * last checkpoint, and waits before a new child is started, longer after each failure. If another worker asks
+ * for the lease (LEAVING), gives the lease to that worker and starts no new child. */
 static void wait_again(slp_ml_shard *h, uint64_t now) {
   uint64_t wait = BACKOFF_US << (h->failures < 8 ? h->failures : 8);
   h->failures++;
@@ -184,7 +185,7 @@ static void fail(slp_ml_shard *h, const char *why) {
 static void close_child(slp_ml_shard *h, uint64_t now) {
   move(h, SLP_ML_CLOSES, now + h->limits.close_us);
   h->ops->close_input(h);
-  /* reads the child's output, because a child that is blocked on a full pipe could not end */
+  /* keep reading the child's output: a child that is blocked on a full pipe could not end */
   h->ops->listen(h, 1);
 }
 
@@ -192,7 +193,7 @@ void slp_ml_complained(slp_ml_shard *h, const char *line, size_t n) {
   if (n) snprintf(h->complaint, sizeof h->complaint, "%.*s", (int)slp_min_u64(n, sizeof h->complaint), line);
 }
 
-/* Appends the last line of the child's standard error to h->why, because it often tells the cause. */
+/* Appends the last line of the child's standard error to h->why, because that line often shows the cause. */
 static void add_complaint(slp_ml_shard *h) {
   size_t n = strlen(h->why);
   if (h->complaint[0]) snprintf(h->why + n, sizeof h->why - n, "; it said last: %s", h->complaint);
@@ -260,8 +261,8 @@ static void listen_from(slp_ml_shard *h, uint64_t now) {
 
 static uint64_t seconds_since(uint64_t us, uint64_t now) { return (now - us) / 1000000; }
 
-/* Once the child has not answered for limits.warn_us, reports that. It may still be working, so it is killed
- * for its silence only if timeoutInSeconds is set. */
+/* Reports the child's silence once it has lasted for limits.warn_us. The child may still be working, so it is
+ * killed for its silence only if timeoutInSeconds is set. */
 static void tell_silence(slp_ml_shard *h, uint64_t now) {
   char line[300], end[80] = "waited for without limit, because timeoutInSeconds is not set";
   size_t records = 0;
@@ -301,7 +302,7 @@ static void send(slp_ml_shard *h, slp_buf *b) {
 
 static void begin_text(slp_ml_shard *h, slp_buf *b) { slp_buf_init(b, h->mem, UINT32_MAX); }
 
-/* Formats and sends the next piece of the processRecords line, of about SLP_ML_PIECE bytes. slp_ml_written()
+/* Formats and sends the next piece of the processRecords line, about SLP_ML_PIECE bytes. slp_ml_written()
  * sends the piece after it. */
 static void put_more(slp_ml_shard *h) {
   const sloop_batch_t *batch = h->queue[0];
@@ -320,7 +321,8 @@ static void put_more(slp_ml_shard *h) {
   send(h, &b);
 }
 
-/* Adds the batch's sequence numbers to those that a checkpoint of this child may contain. */
+/* Adds the batch's sequence numbers to h->numbers, the sequence numbers at which this child may
+ * checkpoint. */
 static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
   for (size_t i = 0, n = sloop_batch_count(batch); i < n; i++) {
     const sloop_record_t *r = sloop_batch_at(batch, i);
@@ -370,7 +372,7 @@ void slp_ml_written(slp_ml_shard *h, uint64_t now) {
     put_more(h);
 }
 
-/* In the state IDLE: sends the next action to the child, if there is any. */
+/* In the state IDLE: sends the next action to the child, if any is due. */
 static void next(slp_ml_shard *h, uint64_t now) {
   int goes = h->stops || h->lease == SLP_ML_LEAVING;
   if (h->state != SLP_ML_IDLE) return;
@@ -406,8 +408,8 @@ static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
     h->due_us = patience(h, now);
   tell_answered(h, now);
   listen_from(h, now);
-  /* Reads no further line until the answer is written. Otherwise a child that asks for checkpoints without
-   * reading answers would fill the memory. */
+  /* Stop reading the child's lines until the answer is written. Otherwise a child that asks for checkpoints
+   * without reading the answers would fill the memory. */
   h->ops->listen(h, 0);
   send(h, &b);
 }
@@ -489,7 +491,7 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
     return;
   }
   if (h->state != SLP_ML_CHECKPOINTS) return;
-  /* after success slp_ml_gone() answers the child, once the lease table has the end of the shard */
+  /* After success, slp_ml_gone() answers the child later, when the lease table has the end of the shard. */
   if (h->end == SLP_ML_NAMED) {
     if (!status) return;
     h->end = SLP_ML_READ_OUT;
@@ -535,7 +537,7 @@ static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
     if (h->put_n && h->queue_n) finish_first(h);
     h->put_n = 0;
   }
-  /* the child's output is read only while an answer is due, as the MultiLangDaemon does */
+  /* like the MultiLangDaemon, reads the child's output only while an answer is due */
   h->ops->listen(h, 0);
   move(h, SLP_ML_IDLE, NEVER);
   if (h->action == SLP_ML_SHUTDOWN_REQUESTED && h->lease == SLP_ML_LEAVING) h->ops->hand_over(h);

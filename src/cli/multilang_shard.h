@@ -89,7 +89,7 @@ typedef struct slp_ml_limits {
 typedef struct slp_ml_told { /* counts the lines of one kind that were printed about a child, to limit them */
   uint64_t since_us;         /* when the current interval of SLP_ML_TOLD_US began */
   uint32_t n;                /* number of lines printed in this interval */
-  /* number of lines that were not printed since the user was last told of such a number */
+  /* number of lines left out since the user last saw a count of left-out lines */
   uint64_t kept_back;
 } slp_ml_told;
 
@@ -107,8 +107,9 @@ typedef struct slp_ml_ops {
   /* Turns reading of the child's output on or off. While it is on, the caller must call slp_ml_line() for
    * each line. */
   void (*listen)(slp_ml_shard *h, int on);
-  /* Starts to write a checkpoint at the place; NULL: the end of the shard. Returns 0; then the caller must
-   * call slp_ml_checkpointed() with the outcome. Or returns a SLOOP_E*, and no outcome comes. */
+  /* Starts to write a checkpoint at the place; NULL: the end of the shard. Returns 0 if the write was
+   * started; then the caller must call slp_ml_checkpointed() with the outcome. Otherwise returns a SLOOP_E*,
+   * and no outcome comes. */
   int (*checkpoint)(slp_ml_shard *h, const slp_ml_place *place_or_null);
   /* Reads the shard again from the last checkpoint. When the rewind is done, the caller must call
    * slp_ml_repositioned(). */
@@ -132,7 +133,7 @@ struct slp_ml_shard {
   slp_ml_end end;
   slp_ml_notice notice;
   uint8_t stops; /* 1: the daemon is stopping */
-  /* 1: a rewind was asked for, and batches from before it may still come; they are given back unread */
+  /* 1: a rewind was asked for. Batches from before the rewind may still come; they are given back unread. */
   uint8_t stale;
   /* WAITS: when to start a child. IDLE: when to send a processRecords without records. Other states: when to
    * stop waiting for the child or for the lease table. UINT64_MAX: never. */
@@ -147,7 +148,7 @@ struct slp_ml_shard {
   slp_ml_place named;
   slp_ml_place written; /* the last checkpoint that was surely written to the lease table */
   slp_ml_place given;   /* the last record that was sent to this child */
-  /* sequence numbers of the records from `saved` to `given`, at which the child may checkpoint */
+  /* sequence numbers of the records from `saved` to `given`; the child may checkpoint at each of them */
   slp_given_numbers numbers;
   slp_ml_message asked; /* in CHECKPOINTS: the child's request; its text is in asked_text */
   char asked_text[160];
@@ -158,8 +159,8 @@ struct slp_ml_shard {
   size_t queue_n;
   size_t put_n;      /* number of records of queue[0] that are in the pieces passed to `write` so far */
   uint8_t put_whole; /* 1: the whole line of the action was passed to `write` */
-  /* number of answers of the lease table that will be ignored when they come, because the child was told that
-   * the checkpoint failed, or is gone */
+  /* number of checkpoints whose outcome will be ignored when it comes, because the child was told that the
+   * checkpoint failed, or is gone */
   uint32_t late;
   /* number of children in a row that failed without answering a processRecords or getting a checkpoint
    * written */
@@ -177,7 +178,7 @@ void slp_ml_open(slp_ml_shard *h, const slp_ml_ops *ops, const slp_ml_limits *li
                  const char *shard, const sloop_position_t *from, uint64_t now_us);
 /* The caller reports events by calling the functions below. Each function may call functions of `ops`, and
  * ops->over may free h. */
-/* starts a child; the caller may do so only in WAITS, from due_us on */
+/* Starts a child. The caller may call this only in WAITS, from due_us on. */
 void slp_ml_start_now(slp_ml_shard *h, uint64_t now_us);
 /* adds a batch for the child; h owns b from now on */
 void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now_us);
@@ -193,8 +194,8 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now_us);
 /* Reports that the child wrote a line to standard error. */
 void slp_ml_complained(slp_ml_shard *h, const char *line, size_t n);
 void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now_us); /* outcome of ops->checkpoint */
-/* Reports that the rewind which ops->rewind asked for is done: batches that come from now on are to be sent
- * to the child. */
+/* Reports that the rewind that ops->rewind began is done: batches that come from now on are to be sent to the
+ * child. */
 void slp_ml_repositioned(slp_ml_shard *h);
 void slp_ml_read_out(slp_ml_shard *h, uint64_t now_us); /* the consumer reported SLOOP_SHARD_READ_OUT */
 void slp_ml_leaving(slp_ml_shard *h, uint64_t now_us);  /* the consumer reported SLOOP_SHARD_LEAVING */
@@ -203,10 +204,11 @@ void slp_ml_gone(slp_ml_shard *h, int ended, uint64_t now_us);
 void slp_ml_stop(slp_ml_shard *h, uint64_t now_us); /* Reports that the daemon is stopping. */
 /* checks the times; to be called at due_us or more often */
 void slp_ml_time(slp_ml_shard *h, uint64_t now_us);
-/* ends h with the daemon and gives its batches back; no other function may follow */
+/* Called when the daemon ends before h is OVER. Gives the batches back and frees what h owns. No other
+ * function may be called for h afterwards. */
 void slp_ml_abandon(slp_ml_shard *h);
-/* Returns 1 if no message must still be sent to the child and no answer of it must come before the consumer
- * may stop. */
+/* Returns 1 if the consumer may stop as far as this child is concerned: no message must still be sent to the
+ * child, and the child must not answer one. */
 int slp_ml_quiet(const slp_ml_shard *h);
 /* Called when the daemon stops waiting for this child's last checkpoint. Reports to the user what is
  * missing. */

@@ -1,5 +1,7 @@
-/* name_cache.c - names in files of the cache folder. A file is a line "KEY UNTIL" and then the names. Each
- * kind has SLOTS files at most, so the folder stays small whatever keys come. */
+/* name_cache.c - stores names for completions in files of the cache folder. The first line of a file is "KEY
+ * UNTIL": the key, and the Unix time in milliseconds until which the names are used. Each further line is a
+ * name. Each kind of names has at most SLOTS files, so that the folder stays small however many keys are
+ * used. */
 #include "cli/name_cache.h"
 
 #include "base/buf.h"
@@ -15,12 +17,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SLOTS 16 /* the first hex digit of the key */
+#define SLOTS 16 /* how many files a kind of names has; the first hex digit of the key chooses one */
 
 extern char **environ;
 
-/* Returns 1 if the variable goes into the key. Secrets do not, because a file name must not depend on them.
- * */
+/* Returns 1 if the environment variable is a part of the key's text. Secrets are not, because a file name
+ * must not depend on them. */
 static int chooses_service(const char *variable) {
   return strncmp(variable, "AWS_", 4) == 0 && strncmp(variable, "AWS_SECRET", 10) != 0 &&
          strncmp(variable, "AWS_SESSION", 11) != 0;
@@ -36,7 +38,7 @@ static int add_key(slp_buf *b, const char *kind, const slp_args *args) {
     if (id == O_ENDPOINT || id == O_STORE || id == O_KNOB || (id == O_APP && of_stream))
       slp_buf_addf(b, "%s=%s\n", g->option->name, g->value);
   }
-  /* the path of a lease file may be relative */
+  /* the path of a lease file may be relative to the working folder */
   if (args->opts.store && strncmp(args->opts.store, "sqlite:", 7) == 0 && getcwd(folder, sizeof folder))
     slp_buf_add_z(b, folder);
   for (char **v = environ; *v; v++)
@@ -79,7 +81,8 @@ int slp_name_cache_read(const slp_name_cache *c, int64_t now_ms, slp_buf *ret) {
     slp_str text = slp_buf_str(&file);
     const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
     size_t key_n = sizeof c->key - 1, line_n = end ? (size_t)(end - text.p) : 0;
-    /* a time that is further away than names are ever kept comes from a clock that was changed since */
+    /* A time further ahead than SLP_NAME_CACHE_MS was written before the clock was set back. Then the names
+     * may be old, and are not used. */
     good = line_n > key_n + 1 && memcmp(text.p, c->key, key_n) == 0 && text.p[key_n] == ' ' &&
            slp_parse_i64((slp_str){text.p + key_n + 1, line_n - key_n - 1}, &until_ms) == 0 &&
            now_ms < until_ms && until_ms - now_ms <= SLP_NAME_CACHE_MS;

@@ -51,8 +51,9 @@ static int contains(slp_str text, slp_str part, size_t *ret_at) {
   return 0;
 }
 
-/* Returns how far the name is from the word: 1 if the name begins with the word, 2 if it contains the word,
- * else the number of edits if that is at most a third of the word. Returns NOT_LIKE otherwise. */
+/* Returns how far the name is from the word: 1 if the name begins with the word, 2 if the name contains
+ * the word. Otherwise returns the number of edits, or NOT_LIKE if that is more than a third of the word's
+ * length. */
 static uint32_t distance(slp_str word, slp_str name) {
   size_t at;
   uint32_t edits = edits_between(word, name), edits_max = (uint32_t)(word.n + 1) / 3;

@@ -10,13 +10,14 @@
 typedef struct slp_nearest {
   slp_str word;                       /* the name that does not exist; borrowed */
   const char *names[SLP_NEAREST_MAX]; /* the nearest names, the best one first; borrowed */
-  uint32_t far[SLP_NEAREST_MAX];      /* how far each of them is from `word`; 0: the nearest */
+  /* the distance of each of these names from `word`, in ascending order */
+  uint32_t far[SLP_NEAREST_MAX];
   size_t n;
 } slp_nearest;
 
 void slp_nearest_begin(slp_nearest *t, slp_str word);
-/* Keeps `name` if it is like the word. It must live until slp_nearest_text was called. A name is like the
- * word if it begins with it, contains it, or if few letters are changed, left out, added or swapped. */
+/* Keeps `name` if it is like the word: if `name` begins with the word or contains it, or if few letters must
+ * be changed, left out, added or swapped. `name` must live until slp_nearest_text was called. */
 void slp_nearest_offer(slp_nearest *t, const char *name);
 /* Writes "; did you mean A, B or C?" with `before` in front of each name. Writes "" if no name is like the
  * word. Control characters become '?'. */

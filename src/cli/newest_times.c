@@ -52,7 +52,8 @@ int slp_newest_times_add(slp_newest_times *t, int64_t at_ms) {
     return 0;
   }
   replace_first(t, at_ms);
-  /* the time that was replaced may be tied with the new earliest one */
+  /* The time that was replaced may be equal to the new earliest time. Then one more record of that time is
+   * not in the heap. */
   t->ties = t->times[0] == first_ms ? t->ties + 1 : 0;
   return 0;
 }

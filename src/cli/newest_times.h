@@ -11,8 +11,8 @@ typedef struct slp_newest_times {
   size_t n, cap;
   size_t wanted; /* N */
   uint64_t seen; /* how many records were added */
-  /* how many records that arrived at the moment times[0] are not among `times`, because N others are newer or
-   * came before them */
+  /* number of records that arrived at the time times[0] and are not in `times`, because N other records are
+   * newer or were added before */
   uint64_t ties;
 } slp_newest_times;
 

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/* A shard may be without a living reader this long after the start, plus --timeout, plus twice the duration
- * of a lease. Then --timeout fails. */
+/* --timeout fails if a shard still has no living reader this long after the start, plus --timeout, plus twice
+ * the duration of a lease. */
 #define NO_SHARE_US 60000000u
 
 static uint64_t lease_ms_of(const slp_args *a) {

@@ -10,9 +10,11 @@
 /* Returns 1 and a line for the user if the service has answered nothing within -m or --timeout, whichever
  * is shorter, since begun_us. error: the last error; "": no call has failed. */
 int slp_is_unanswered(const slp_args *a, const char *error, uint64_t begun_us, char line[480]);
-/* With leases and --timeout. Returns 1 and a line for the user in two cases. First: since begun_us some shard
- * has had no living reader for longer than it should take until a worker reads it. Second: for the time of
- * --timeout, this worker could not write to the lease table, so it can't take the shard either. */
+/* With leases and --timeout. Returns 1 and a line for the user in either of two cases:
+ *   - some shard still has no living reader, although a worker should have begun to read it by now;
+ *   - this worker could not write to the lease table for the time of --timeout (if the error may pass by
+ *     itself: and one duration of a lease), so it can't take the shard either.
+ * begun_us: when the consumer was opened. */
 int slp_is_without_share(slp_cli_consumer *c, const slp_fleet_look *look, uint64_t begun_us, char line[480]);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
-/* the modes that show or change leases */
+/* HOLDS: the modes that stop or resume the reading of shards. LEASES: the modes that show or change
+ * leases. */
 #define HOLDS (SLP_MODE_DRAIN | SLP_MODE_UNDRAIN | SLP_MODE_PAUSE | SLP_MODE_RESUME)
 #define LEASES \
   (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH | HOLDS)

@@ -1,5 +1,5 @@
 /* options.h - the table of options. The parser, -h, the manual page, the completions, the configuration file
- * and --kcat all use this table. */
+ * and the table of kcat's flags (--kcat) all use it. */
 #ifndef SLP_CLI_OPTIONS_H
 #define SLP_CLI_OPTIONS_H
 
@@ -28,12 +28,12 @@ typedef enum {
   SLP_MODE_CONSUMERS = 524288,   /* --consumers: lists the registered consumers of a stream */
   SLP_MODE_DEREGISTER = 1048576, /* --deregister: removes a registered consumer */
   SLP_MODE_MULTILANG = 2097152,  /* --multilang: does what Amazon's MultiLangDaemon does */
-  SLP_MODE_CHECK = 4194304,      /* --check: says what --multilang would do */
+  SLP_MODE_CHECK = 4194304,      /* --check: prints what --multilang would do */
   SLP_MODE_PRODUCE = 8388608,    /* -P: puts records into a stream */
-  SLP_MODE_DRAIN = 16777216,     /* --drain: has the workers of an application stop reading */
-  SLP_MODE_UNDRAIN = 33554432,   /* --undrain: lets them read again */
-  SLP_MODE_PAUSE = 67108864,     /* --pause: has nobody read one shard */
-  SLP_MODE_RESUME = 134217728,   /* --resume: lets it be read again */
+  SLP_MODE_DRAIN = 16777216,     /* --drain: makes the workers of an application stop reading */
+  SLP_MODE_UNDRAIN = 33554432,   /* --undrain: lets the workers of a drained application read again */
+  SLP_MODE_PAUSE = 67108864,     /* --pause: makes all workers stop reading one shard */
+  SLP_MODE_RESUME = 134217728,   /* --resume: lets workers read a paused shard again */
   SLP_MODE_APPS = 268435456      /* --apps: lists the applications of a store */
 } slp_mode;
 
@@ -138,11 +138,11 @@ typedef struct slp_option {
   char letter; /* 0: the option has no letter */
   const char *name;
   slp_value_kind kind;
-  /* name of the value in the help; "one|two" lists the allowed values; "FILE" means a path */
+  /* name of the value in the help. "one|two" lists the allowed values. "FILE" means a path. */
   const char *value;
   int modes; /* the modes in which the option has an effect, as bits of slp_mode */
-  /* title of the group of options that starts with this option; NULL: the option belongs to the group of the
-   * option before */
+  /* title of the group that starts with this option; NULL: the option belongs to the group of the option
+   * before it */
   const char *title;
   const char *help; /* the first part of the help; slp_option_help() writes all of it */
 } slp_option;
@@ -152,26 +152,28 @@ extern const size_t slp_options_n;
 
 /* Writes the option as the user types it, such as -c or --order. */
 void slp_option_shown(const slp_option *o, char out[40]);
-/* Writes that the value of an option is not what the option needs. Returns SLP_EINVAL. */
+/* Writes "OPTION: "VALUE" is not NEED" to `why`. `need` says what the option's value must be. Returns
+ * SLP_EINVAL. */
 int slp_option_wrong(const slp_option *o, const char *value, const char *need, char why[200]);
-/* Returns how an error line shows a mode: by the option that chooses it. */
+/* Returns the option that chooses the mode, such as "--watch", for messages. */
 const char *slp_mode_shown(slp_mode mode);
-/* Appends a text about what the option does. The caller must wrap it into lines, except lines that begin with
- * two spaces. Values from another table, such as the decoders of -s, are appended as such lines. Returns 0,
- * or the error of b. */
+/* Appends a text about what the option does. The caller must wrap the text into lines, except lines that
+ * begin with two spaces: these list values from another table, such as the decoders of -s. Returns 0, or the
+ * error of b. */
 int slp_option_help(slp_buf *b, const slp_option *o);
-/* Both functions return NULL if there is no such option. */
+/* Return the option with this letter or name, or NULL if there is none. */
 const slp_option *slp_option_by_letter(char letter);
 const slp_option *slp_option_by_name(slp_str name);
 
 typedef struct slp_kcat_row { /* a flag of kcat and the corresponding flag of stream-tail */
   const char *flag, *kcat;
-  const char *here; /* a text that begins with the flag of stream-tail, or with "-" if stream-tail has none */
+  /* a text that begins with stream-tail's flag, or with "-" if stream-tail has no such flag */
+  const char *here;
 } slp_kcat_row;
 extern const slp_kcat_row slp_kcat_rows[];
 extern const size_t slp_kcat_rows_n;
 
-/* The words with which lines of the library's log may begin (-d), as "one, two". */
+/* The words that can begin a line of the library's log (-d chooses by them), as "one, two". */
 extern const char slp_log_contexts[];
 
 #endif

@@ -1,9 +1,9 @@
-/* other_words.c - the table of options of other tools, with what is typed here instead. */
+/* other_words.c - the table of options of other tools, each with what to type in stream-tail instead. */
 #include "cli/other_words.h"
 
 #include "cli/options.h"
 
-/* Each word is no option here. The unit test holds that. */
+/* No word of this table is an option of stream-tail. A unit test checks this. */
 static const struct {
   const char *word, *here;
 } words[] = {

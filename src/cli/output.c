@@ -21,16 +21,19 @@
 /* a text buffer that has grown beyond this is freed when it becomes empty */
 #define TEXT_KEPT ((size_t)4 << 20)
 
-typedef struct held { /* a batch, and how much of it is printed */
+typedef struct held { /* a batch that is not given back yet, and how much of it is printed */
   slp_list link;
   sloop_batch_t *batch;
   const void *owner;
-  size_t n;    /* number of records at the front of the batch that may be printed */
-  size_t made; /* number of records at the front that have become text or were left out */
-  /* number of records at the front that were acknowledged while the rest of the batch is still held */
+  /* number of records at the front of the batch that may be printed; the others are given back unprinted */
+  size_t n;
+  /* number of records at the front that are handled: their text was made, or they were left out */
+  size_t made;
+  /* number of records at the front that were acknowledged before the whole batch was given back */
   size_t told;
-  uint8_t begun; /* 1: a part of record number `made` has become text */
-  /* 1: a lease was lost or given up after this batch came, so each of its records is checked */
+  uint8_t begun; /* 1: a part of the text of record number `made` was made */
+  /* 1: a lease was lost or given up after this batch came, so for each of its records it is checked whether
+   * this worker still has the shard */
   uint8_t doubtful;
   /* ends[i]: offset in the whole output at which the text of record i ends, for the first `made` records */
   uint64_t ends[];
@@ -85,7 +88,8 @@ int slp_output_empty(const slp_output *o) { return slp_list_empty(&o->batches); 
 /* ---- giving batches back
  * -------------------------------------------------------------------------------- */
 
-/* Returns the offset in the whole output where the text of the record before record i of h ends. */
+/* Returns the offset in the whole output at which the text of record i of h begins, which is where the text
+ * of the record before it ends. */
 static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   if (i > 0) return h->ends[i - 1];
   if (h->link.prev == &o->batches) return o->returned;
@@ -93,13 +97,13 @@ static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   return before->made ? before->ends[before->made - 1] : end_before(o, before, 0);
 }
 
-/* Returns 1 if every record of the batch that is to be printed has become text and all that text is
+/* Returns 1 if the batch can be given back: the first h->n records are handled, and all their text is
  * written. */
 static int is_written(const slp_output *o, const held *h) {
   return h->made == h->n && end_before(o, h, h->n) <= o->written;
 }
 
-/* Adds the first n records of the batch to o->read. */
+/* Counts the first n records of the batch in o->read, with their times of arrival. */
 static void count_read(slp_output *o, const held *h, size_t n) {
   slp_read_span *read = &o->read;
   read->records += n;
@@ -147,8 +151,8 @@ void slp_output_acknowledge(slp_output *o) {
 /* Returns the offset of text.p[0] in the whole output. */
 static uint64_t text_begins(const slp_output *o) { return o->written - o->done; }
 
-/* Removes from `text` the records whose shard another worker has taken. A record that is partly written
- * stays. */
+/* Removes from `text` the text of records whose shard another worker has taken. Keeps a record that is partly
+ * written. */
 static void drop_lost(slp_output *o) {
   /* was: where the text of the previous record ended before the removals; now: where it ends after them */
   uint64_t from = text_begins(o), was = o->returned, now = was;
@@ -190,8 +194,8 @@ static size_t first_unwritten(const slp_output *o, const held *h) {
   return low;
 }
 
-/* Returns how many bytes of the text may be written now. Checks only the first unwritten record of each
- * batch. That is enough, because the lease deadline is the same for all leases of this worker, and
+/* Returns how many bytes of the text may be written now. Checks the lease only for the first unwritten record
+ * of each batch. That is enough, because the lease deadline is the same for all leases of this worker, and
  * slp_output_doubt is called when a single lease is lost. */
 static size_t may_write(slp_output *o) {
   if (!o->leased || o->state == SLP_OUTPUT_CUTS) return o->whole - o->done;
@@ -205,22 +209,23 @@ static size_t may_write(slp_output *o) {
     size_t i = first_unwritten(o, h);
     if (i == h->made) continue;
     uint64_t begin = end_before(o, h, i);
-    /* a record that is partly written is finished, whoever has its shard now */
+    /* a record that is partly written is finished, even if another worker has its shard now */
     if (begin < o->written) return (size_t)(h->ends[i] - o->written);
     int owned = sloop_batch_owned(h->batch, i);
-    /* removes the records of the lost shard now, without waiting for the event about the lost lease */
+    /* the next call removes the records of the lost shard, without waiting for the event about the lost
+     * lease */
     if (owned < 0) o->doubt = 1;
     if (owned <= 0) return (size_t)(begin - o->written);
   }
   return o->whole - o->done;
 }
 
-/* Writes until all text is written, the reader takes no more, or no more may be written. Returns 1 if all
- * complete records are written. */
+/* Writes until all text is written, the reader takes no more, or nothing more may be written now. Returns 1
+ * if all complete records are written. */
 static int push(slp_output *o) {
   while (o->done < o->whole) {
     size_t n = may_write(o);
-    /* may_write has removed all text that was left, because another worker has its shard */
+    /* may_write has removed all of the unwritten text, because another worker has its shards */
     if (o->done == o->whole) break;
     /* the next call of may_write removes text first */
     if (n == 0 && o->doubt && o->whole == o->text.n) continue;
@@ -245,8 +250,9 @@ static held *first_unmade(const slp_output *o) {
   return NULL;
 }
 
-/* Decides whether the next record of batch h is printed. Returns 1: make its text; 0: leave the record out;
- * -1: not known now, try in a later turn. first: 1 if it is the first record of h in this turn. */
+/* Decides whether the next record of batch h is printed. Returns 1 to make its text, 0 to leave the record
+ * out, or -1 if it can't be decided now: then a later turn tries again. first: 1 if it is the first record of
+ * h in this turn. */
 static int is_wanted(slp_output *o, held *h, int first) {
   if (!o->leased || h->begun || (!first && !h->doubtful)) return 1;
   int owned = sloop_batch_owned(h->batch, h->made);
@@ -254,10 +260,11 @@ static int is_wanted(slp_output *o, held *h, int first) {
   return owned < 0 ? 0 : owned ? 1 : -1;
 }
 
-/* Marks the next record of h as done: its text, which may be empty, ends at `whole`. */
+/* Counts the next record of h as handled. Its text, which may be empty, ends at offset o->whole of
+ * o->text. */
 static void pass(slp_output *o, held *h) { h->ends[h->made++] = text_begins(o) + o->whole; }
 
-/* Turns the next record or a part of it into text. If `make` wants no more records of the batch, cuts h->n.
+/* Makes the text of record r, or a part of it. If `make` wants no more records of the batch, cuts h->n.
  * Returns 1 if `make` returned SLP_MADE_WAITS, 0 otherwise. */
 static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   int begins = !h->begun;
@@ -276,8 +283,8 @@ static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   return 0;
 }
 
-/* Turns records into text until a slice is full or until_us has passed. Returns 0 if no record can become
- * text now. */
+/* Makes text of records until a slice is full or until_us has passed. Returns 0 if no text can be made
+ * now. */
 static int make_some(slp_output *o, uint64_t until_us) {
   size_t bytes = 0, clock_at = CLOCK_BYTES;
   const held *before = NULL;
@@ -294,7 +301,7 @@ static int make_some(slp_output *o, uint64_t until_us) {
     const sloop_record_t *r = sloop_batch_at(h->batch, h->made);
     size_t text = o->text.n;
     if (!h->begun) bytes += r->data.len + 64;
-    /* while this record waits, the text of earlier records is written */
+    /* this record waits; returns 1 if text of earlier records can be written meanwhile */
     if (make_one(o, h, r)) return o->whole > o->done;
     if (o->text.n > text) bytes += o->text.n - text;
     if (o->text.n >= SLICE_BYTES || (o->unbuffered && o->whole > o->done)) return 1;
@@ -307,8 +314,8 @@ static int make_some(slp_output *o, uint64_t until_us) {
 void slp_output_run(slp_output *o) {
   if (!o->app->out || o->state == SLP_OUTPUT_OVER || slp_app_out_error(o->app)) return;
   uint64_t until_us = slp_program_mono_us() + SLICE_US;
-  /* If the reader takes no more, the on_event callback of slp_out starts the next turn. If no text may be
-   * written now, the next tick tries again. */
+  /* If the reader of standard output takes no more, the on_event callback of slp_out starts the next turn. If
+   * no text may be written now because a lease is not proven, the next tick tries again. */
   while (push(o) && make_some(o, until_us)) {
     give_back_written(o);
     if (slp_program_mono_us() < until_us) continue;
@@ -340,8 +347,8 @@ void slp_output_drain(slp_output *o) {
   forget_unmade(o);
 }
 
-/* Returns the offset in the whole output where the output ends if only the partly written record is
- * finished. */
+/* Returns the offset in the whole output at which the output will end, if only the record that is partly
+ * written is finished. */
 static uint64_t cut_at(const slp_output *o) {
   SLP_LIST_EACH(&o->batches, it) {
     const held *h = held_of(it);

@@ -32,7 +32,7 @@ typedef enum slp_output_state {
 
 enum { SLP_MADE, SLP_MADE_PART, SLP_MADE_NONE, SLP_MADE_WAITS }; /* results of slp_output.make */
 
-/* How many records were read, and between which times they had arrived. */
+/* Counts the records that were read, and keeps their earliest and latest time of arrival. */
 typedef struct slp_read_span {
   uint64_t records;
   /* times of arrival of the earliest and of the latest record; 0: no record had a time */
@@ -43,19 +43,20 @@ typedef struct slp_output slp_output;
 struct slp_output {
   slp_app *app; /* borrowed */
   slp_output_state state;
-  slp_list batches;  /* the batches that are held, oldest first */
+  slp_list batches;  /* the batches that are not given back yet, oldest first */
   slp_buf text;      /* text of records; kept until all of it is written */
   size_t done;       /* number of bytes of `text` that are written */
-  size_t whole;      /* number of bytes of `text` up to the end of the last record that is completely text */
+  size_t whole;      /* number of bytes of `text` up to the end of the last record whose text is complete */
   uint64_t written;  /* bytes written since the start */
   uint64_t returned; /* offset in the whole output where the text of the last record given back ends */
-  /* 1: a lease was lost or given up; before more is written, text of records of such leases is removed */
+  /* 1: a lease was lost or given up. Before more is written, the text of records of such leases is
+   * removed. */
   uint8_t doubt;
   /* number of records whose text was removed because another worker has taken their shard */
   uint64_t dropped;
   slp_read_span read; /* the records that were given back as acknowledged */
-  /* The members below are set by the user. */
-  uint8_t leased; /* 1: the worker has leases, so sloop_batch_owned() is asked before records are written */
+  /* The code that uses this output sets the members below. */
+  uint8_t leased; /* 1: the worker has leases, so sloop_batch_owned() is called before records are written */
   uint8_t unbuffered; /* 1: each record is written separately */
   /* Appends text of record r of batch b, which came with `owner`. begins: 1 in the first call for r.
    *   SLP_MADE        the text of r is complete
@@ -74,25 +75,28 @@ void slp_output_free(slp_output *o);
 /* Adds a batch, which is then owned by o; `owner` is passed to `make`. May be called only in RUNS. Returns 0;
  * or SLP_ENOMEM, and then the caller still owns the batch. */
 int slp_output_add(slp_output *o, sloop_batch_t *batch, const void *owner);
-/* Must be called when what a record with SLP_MADE_WAITS needs has come. Asks for a turn. */
+/* Must be called when `make` has returned SLP_MADE_WAITS for a record, and what the record waits for has
+ * come. Starts a turn of the output soon. */
 void slp_output_wake(slp_output *o);
-/* Does one turn: turns records into text, writes text, gives written batches back, and asks for the next
- * turn. */
+/* Does one turn: makes text of records, writes text, gives written batches back, and makes sure that there is
+ * a next turn. */
 void slp_output_run(slp_output *o);
-/* Acknowledges the written records of the oldest batch, which is not completely written yet. */
+/* Gives written batches back. Then acknowledges the written records of the oldest batch that is left, without
+ * giving it back. */
 void slp_output_acknowledge(slp_output *o);
 /* Must be called when a lease was lost or given up. Records and text whose writing has not started are then
  * checked before they are written. */
 void slp_output_doubt(slp_output *o);
 
-/* slp_output_drain and slp_output_cut change the state (see above). Each gives back, without acknowledging
- * them, the records that will not be written, once the rest is written. */
+/* slp_output_drain and slp_output_cut change the state (see above). Records that will not be written are
+ * given back without being acknowledged, once the text that is still to be written is written. */
 void slp_output_drain(slp_output *o);
 void slp_output_cut(slp_output *o);
 /* Stops all writing and gives every batch back. Records that are completely written are acknowledged. */
 void slp_output_give_up(slp_output *o);
 
-int slp_output_has(const slp_output *o, const void *owner); /* returns 1 if a batch of this owner is held */
+/* returns 1 if a batch of this owner is not given back yet */
+int slp_output_has(const slp_output *o, const void *owner);
 int slp_output_empty(const slp_output *o);
 
 #endif

@@ -1,5 +1,5 @@
 /* people_lines.c - writes lines for people. Every text from outside passes through slp_clean here, which
- * makes it harmless. */
+ * replaces control characters, so that the text can't control a terminal. */
 #include "cli/people_lines.h"
 
 #include "base/buf.h"

@@ -53,7 +53,7 @@ int slp_when_parse_span(slp_str text, int64_t *ret_ms) {
   return 0;
 }
 
-/* Reads a number of two digits at *s, and moves *s to the character after it. Returns 0 if there is no
+/* Reads a number of two digits at the beginning of *s, and moves *s behind them. Returns 0 if there is no
  * such number, or if it is above `max`. */
 static int take_two(slp_str *s, int max, int *ret) {
   if (s->n < 2 || !all_digits((slp_str){s->p, 2})) return 0;
@@ -72,8 +72,8 @@ static int64_t offset_at(const slp_clock *clock, int64_t at_ms) {
   return clock->offset_ms ? clock->offset_ms(at_ms) : 0;
 }
 
-/* Parses 13:10[:05], a time of today. The present UTC offset decides which date today is. The UTC offset
- * at the time that was parsed decides the moment. The two offsets differ if the clocks change today. */
+/* Parses 13:10[:05], a local time of today. The UTC offset of now decides which date is today; the UTC offset
+ * at the parsed time decides the moment. The two offsets differ if the clocks change today. */
 static int parse_today(slp_str s, const slp_clock *clock, int64_t *ret_ms) {
   int hour, minute, second = 0;
   if (!take_two(&s, 23, &hour) || !take_colon(&s) || !take_two(&s, 59, &minute)) return SLP_EBADDATA;

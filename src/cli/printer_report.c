@@ -26,8 +26,8 @@ static void tell_undecoded(slp_printer_reports *r, const slp_printer *p, int at_
   r->undecoded_at_us = now_us;
 }
 
-/* Reports how many control messages came: first as soon as some came, because nothing else shows that a
- * new subscription works, and then in total at the end. */
+/* Reports how many control messages came. The first report comes as soon as some came, because nothing else
+ * shows that a new subscription works. The second, at the end, has the total. */
 static void tell_controls(slp_printer_reports *r, const slp_printer *p, int at_end) {
   if (p->controls == r->controls || (r->controls && !at_end)) return;
   slp_say_if_room("control messages of CloudWatch Logs, which are not printed: %llu",
@@ -35,8 +35,8 @@ static void tell_controls(slp_printer_reports *r, const slp_printer *p, int at_e
   r->controls = p->controls;
 }
 
-/* Warns once that the schema file without an id was used for several schema versions, because it may fit
- * only one of these versions. */
+/* Warns once that the schema file without an id was used for several schema versions, because the file may
+ * fit only one of them. */
 static void tell_mixed(slp_printer_reports *r, const slp_printer *p) {
   if (!p->schemas.seen_more || r->mixed) return;
   r->mixed = 1;
