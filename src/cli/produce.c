@@ -1,22 +1,24 @@
-/* produce.c - reads lines, puts them in calls of PutRecords, and tells at the end what became of them.
+/* produce.c - reads lines, puts them into a stream by calls of PutRecords, and reports at the end what became
+ * of them.
  *
  * Memory is bounded: no line is read while is_full() returns 1, so a slow stream slows the writer of
- * standard input down. While no call is in flight, the records that wait are sent at once, even a single
- * one. While a call is in flight, the next call is sent when it is full. So calls grow by themselves when
+ * standard input down. While no call is in flight, waiting records are sent at once, even a single one.
+ * While a call is in flight, the next call is sent only when it is full. So calls grow by themselves when
  * lines come faster than calls are answered.
  *
  * What happens to a record that a call did not put:
- *   1. throttled, or a failure of one record: it is put again later, before the others of its key;
- *   2. the call failed, and that may pass: all its records are put again; a record whose call had no answer
- *      may be in the stream twice;
- *   3. the call was refused: its records are put again in smaller calls, until the one to blame is alone;
- *   4. a failure that lasts, such as a stream that is gone: the command ends.
+ *   1. throttled, or a failure of this record alone: it is put again later, before later records of its key;
+ *   2. the whole call failed for a reason that may pass: all its records are put again. If the call had no
+ *      answer, its records may be in the stream twice;
+ *   3. the whole call was refused: its records are put again in smaller calls, until the record that is to
+ *      blame is alone;
+ *   4. a failure that lasts, such as a deleted stream: the command ends.
  * With --aggregate also:
  *   5. an aggregate was stored in a shard to which not all of its records belong, because the stream was
- *      resharded meanwhile: all its records are put again (produce_aggregate.h). If the listing does not know
- *      that shard yet, the outcome of the call waits for a new listing;
- *   6. an aggregate was refused: its records are put again in smaller ones.
- * No record is dropped without a word: each line that was read is put, refused, left or not known. */
+ *      resharded meanwhile: all its records are put again (produce_aggregate.h). If the listing does not have
+ *      that shard yet, the outcome of the call is handled after a new listing;
+ *   6. an aggregate was refused: its records are put again in smaller aggregates.
+ * No record is dropped silently: each line that was read is counted as put, refused, left or not known. */
 #include "cli/produce.h"
 
 #include "api/identity.h"
@@ -53,15 +55,18 @@
 /* the wait before a record is put again; doubled with each try, up to AGAIN_US_MAX */
 #define AGAIN_US 100000u
 #define AGAIN_US_MAX 5000000u
-#define THROTTLED_US 100000u   /* the pause after a call that put nothing; less if it put some */
-#define RATE_CREDIT_US 100000u /* --rate: a delay of up to this is made up for */
-#define STALLED_MS 5000u       /* after this time without a record put, the user is told why */
-#define FAILING_MS 5000u       /* how long answers to other calls are waited for after a failure that lasts */
-/* The command ends when this many records were refused alone and none was ever put: then the records are not
+/* the pause after a call whose records were all throttled; shorter if only some were */
+#define THROTTLED_US 100000u
+/* after a delay, --rate is exceeded for a while to make up for at most this much of it */
+#define RATE_CREDIT_US 100000u
+#define STALLED_MS 5000u /* after this time without a record put, the user is told why */
+/* after a failure that lasts, the command waits this long for answers to other calls */
+#define FAILING_MS 5000u
+/* The command ends when this many records were refused alone and none was ever put. Then the records are not
  * to blame. */
 #define REFUSED_ALONE_MAX 20u
-/* An answer of PutRecords may name a shard that ListShards does not have yet. After this many listings
- * without it, the records of that answer count as put. */
+/* An answer of PutRecords may name a shard that ListShards does not return yet. After this many listings
+ * without the shard, the records of that answer count as put. */
 #define LISTINGS_MAX 6u
 
 typedef struct produce {
@@ -76,31 +81,38 @@ typedef struct produce {
   slp_put_aggregates aggregates; /* --aggregate: how aggregates are made; unused without it */
   slp_put_listing listing;
   slp_rejects rejects;
-  slp_input *in;    /* owned; NULL: no input is being read */
-  size_t input;     /* index of the input that is being read */
-  slp_timer timer;  /* for what comes next: a record to be put again, or the turn of the next line */
-  slp_buf held;     /* --speed: a line that is to be put at held_us */
+  slp_input *in; /* owned; NULL: no input is being read */
+  size_t input;  /* index of the input that is being read */
+  /* runs pump() when a record is to be put again, the next line may be read, or pause_us is over */
+  slp_timer timer;
+  slp_buf held;     /* --speed: a line that was read too early, and is to be put at held_us */
   uint64_t held_us; /* 0: no line is held */
   uint8_t held_delimited;
   uint64_t held_number;
   size_t held_input;
-  uint64_t next_us;            /* --rate: when the next line may be read */
-  uint64_t began_us;           /* --speed: when the first line was put, which had arrived at began_ts */
-  int64_t began_ts;            /* -1: no line had a time yet */
-  uint64_t pause_us;           /* no call is sent before this time */
-  uint32_t fails;              /* how many calls in a row have failed */
-  uint32_t calls_max;          /* how many calls may be in flight; fewer while shards are throttled */
-  uint8_t ready;               /* the consumer is open */
-  uint8_t ended;               /* nothing more will be read */
-  uint8_t concluded;           /* the end was told */
-  uint8_t greedy;              /* a first Ctrl-C: what is in the buffer of the input is taken at once */
-  char why[SLP_TOLD_LINE];     /* the failure that ends the command; "": none */
-  char trouble[SLP_TOLD_LINE]; /* why a record or a call was not put last; "": nothing since the last put */
+  uint64_t next_us; /* --rate: time before which no further line is read */
+  /* --speed: when the first line with a time was put; began_ts is that line's time of arrival */
+  uint64_t began_us;
+  int64_t began_ts;   /* -1: no line with a time was read yet */
+  uint64_t pause_us;  /* no call is sent before this time */
+  uint32_t fails;     /* how many calls in a row have failed */
+  uint32_t calls_max; /* how many calls may be in flight; fewer while shards are throttled */
+  uint8_t ready;      /* 1: the consumer is open */
+  uint8_t ended;      /* 1: no more input will be read */
+  uint8_t concluded;  /* 1: the command has ended, and the closing line was printed */
+  /* 1: Ctrl-C was pressed once: takes all lines that are left in the input's buffer, even if the queue is
+   * full */
+  uint8_t greedy;
+  char why[SLP_TOLD_LINE]; /* the failure that ends the command; "": there is none */
+  /* why a record or a call of the last answer was not put; "": all of it was put */
+  char trouble[SLP_TOLD_LINE];
   uint64_t failing_tick, put_tick;
   uint64_t answered, calls_n, put, put_bytes, again, read, refused_alone;
-  uint64_t left, unknown; /* lines that were read and are not put; records of calls without an answer */
+  /* left: lines that were read and not put; unknown: records of calls without an answer */
+  uint64_t left, unknown;
   uint64_t files_failed;
-  uint64_t aggregates_n, inside; /* how many aggregates were put, and records inside them */
+  /* aggregates_n: how many aggregates were put; inside: how many records in them */
+  uint64_t aggregates_n, inside;
 } produce;
 
 static void pump(produce *p);
@@ -119,7 +131,7 @@ static const char *input_name(const produce *p, size_t i) {
 }
 
 /* ---- the end of the command -------------------------------------------------------------------------- */
-/* Begins to end the command because of a failure that lasts. Calls in flight are still waited for. */
+/* Begins to end the command because of a failure that lasts. The command still waits for calls in flight. */
 static void fail(produce *p, const char *why) {
   if (p->why[0]) return;
   snprintf(p->why, sizeof p->why, "%s", why);
@@ -138,8 +150,8 @@ static void conclude_if_done(produce *p) {
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------- */
-/* Returns 1 if reading must stop for now: the queue has no room, or two full calls could be made. More
- * records than that would only push each other out of the CPU's caches. */
+/* Returns 1 if reading must stop for now: the queue has no room, or its records fill two calls. More records
+ * than that would only push each other out of the CPU's caches. */
 static int is_full(const produce *p) {
   const slp_put_queue *q = &p->queue;
   if (q->bytes >= QUEUE_BYTES || q->records >= QUEUE_RECORDS) return 1;
@@ -167,8 +179,8 @@ static void refuse(produce *p, slp_put_refusal why, const found *f) {
   slp_rejects_count(&p->rejects, why, input_name(p, f->input), f->number, "");
 }
 
-/* Returns when a record that had arrived at ts is to be put (--speed). Records without a time, and records
- * that had arrived before the first one, are put at once. */
+/* Returns when a record that arrived in its stream at ts_ms is to be put again (--speed); 0: at once. Records
+ * without a time, and records that arrived before the first one, are put at once. */
 static uint64_t due_us(produce *p, int64_t ts_ms) {
   const slp_args *a = p->app.args;
   if (!a->speed_milli || ts_ms < 0) return 0;
@@ -190,7 +202,8 @@ static void hold_line(produce *p, const found *f, uint64_t at_us) {
   p->held_delimited = f->delimited;
 }
 
-/* Makes a record of the line. `may_hold` 1: a line whose time has not come is kept in `held`. */
+/* Makes a record of the line, and adds it to the queue. may_hold: 1 if a line that is to be put later is kept
+ * in `held` (--speed). */
 static void take_line(produce *p, const found *f, int may_hold) {
   slp_put_line l;
   char random[17];
@@ -223,14 +236,15 @@ static void take_line(produce *p, const found *f, int may_hold) {
   if (slp_put_queue_add(&p->queue, &n)) fail(p, "no memory");
 }
 
-/* Puts the line that was held, as its time has come. */
+/* Takes the line in `held`, because its time has come. */
 static void take_held(produce *p) {
   found f = {slp_buf_str(&p->held), p->held_number, p->held_input, p->held_delimited};
   p->held_us = 0;
   take_line(p, &f, 0);
 }
 
-/* Handles what the splitter has found. Empty lines and empty files are passed over, as kcat does. */
+/* Handles the record, or the part of a record, that the splitter returned. Skips empty lines and empty files,
+ * as kcat does. */
 static void take_found(produce *p, int kind) {
   const slp_args *a = p->app.args;
   slp_splitter *s = &p->splitter;
@@ -292,7 +306,8 @@ static void on_input_end(void *arg, int error) {
   slp_input_close(p->in);
   p->in = NULL;
   if (error) tell_unreadable(p, error);
-  /* The last line need not have a delimiter. A file that could not be read to its end is no record. */
+  /* The last line need not have a delimiter. With whole files as records, a file that could not be read to
+   * its end is not put. */
   int kind = error && is_whole_files(p) ? SLP_SPLIT_MORE : slp_splitter_end(&p->splitter);
   if (kind != SLP_SPLIT_MORE) take_found(p, kind);
   p->input++;
@@ -300,7 +315,7 @@ static void on_input_end(void *arg, int error) {
   pump(p);
 }
 
-/* Opens the next input that can be read. Each input has line numbers of its own. */
+/* Opens the next input that can be read. The line numbers of each input begin at 1. */
 static void open_next(produce *p) {
   const slp_args *a = p->app.args;
   slp_input_user user = {.on_bytes = on_bytes, .on_end = on_input_end, .arg = p};
@@ -320,7 +335,7 @@ static void open_next(produce *p) {
   p->ended = 1;
 }
 
-/* Counts lines that were read and can't be put, and keeps them in the file of --rejects. */
+/* Counts lines that were read and will not be put, and writes them to the file of --rejects. */
 static void leave_bytes(produce *p, slp_str piece) {
   slp_splitter *s = &p->splitter;
   for (int kind; (kind = piece.n ? slp_splitter_next(s, &piece) : slp_splitter_end(s)) >= 0;) {
@@ -333,7 +348,7 @@ static void leave_bytes(produce *p, slp_str piece) {
   }
 }
 
-/* Stops reading. Counts what was read and is no record yet. */
+/* Stops reading. Counts the lines that were read and are not in the queue yet as left. */
 static void abandon_input(produce *p) {
   if (p->held_us) {
     slp_rejects_add(&p->rejects, slp_buf_str(&p->held), p->splitter.delimiter, p->held_delimited);
@@ -350,8 +365,8 @@ static uint64_t again_at_us(produce *p, uint32_t tries) {
   return slp_now_us(p->host) + wait_us / 2 + slp_random_below(p->host, wait_us / 2);
 }
 
-/* Lets fewer calls be in flight after a call with throttled records, and pauses before the next one. Lets one
- * more be in flight after a call without any. */
+/* After a call with throttled records, halves the number of calls that may be in flight, and pauses before
+ * the next call. After a call without throttled records, allows one more. */
 static void pace_calls(produce *p, size_t throttled, size_t of) {
   if (!throttled) {
     p->calls_max = (uint32_t)slp_min_u64(p->calls_max + 1u, CALLS);
@@ -361,7 +376,7 @@ static void pace_calls(produce *p, size_t throttled, size_t of) {
   p->pause_us = slp_after_us(slp_now_us(p->host), THROTTLED_US * throttled / of);
 }
 
-/* Gives a record up that the service refuses. */
+/* Gives up a record that the service refuses. */
 static void refuse_record(produce *p, slp_put_record *r, const char *why) {
   slp_rejects_add(&p->rejects, r->raw, p->splitter.delimiter, r->delimited);
   slp_rejects_count(&p->rejects, SLP_PUT_BY_SERVICE, input_name(p, r->input), r->number, why);
@@ -374,7 +389,7 @@ static size_t count_records(const slp_put_record *first) {
   return n;
 }
 
-/* Has a record put again that was stored in an aggregate which readers leave out. */
+/* Queues a record to be put again, because it was stored in an aggregate that readers leave out. */
 static void put_stray_again(produce *p, slp_put_record *r) {
   p->again++;
   if (++r->strays >= SLP_PUT_STRAYS_MAX) r->together = 1;
@@ -382,7 +397,7 @@ static void put_stray_again(produce *p, slp_put_record *r) {
   slp_put_queue_again(&p->queue, r, 0);
 }
 
-/* Has the records of an aggregate put again that was refused, in smaller ones. */
+/* Queues the records of a refused aggregate to be put again, in smaller aggregates. */
 static void split_aggregate(produce *p, slp_put_record *first) {
   uint32_t half = (uint32_t)(count_records(first) / 2);
   for (slp_put_record *r = first, *next; r; r = next) {
@@ -393,7 +408,8 @@ static void split_aggregate(produce *p, slp_put_record *first) {
   }
 }
 
-/* is_left_out 1: the record is in an aggregate that readers of its shard leave out. */
+/* Handles what the call did with record r. is_left_out: 1 if r is in an aggregate that readers of its shard
+ * leave out. */
 static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_class class, int is_left_out,
                          uint64_t again_us) {
   if (class == SLP_FINE && is_left_out) {
@@ -442,10 +458,11 @@ static void take_outcomes(produce *p, slp_put_call *c) {
   pace_calls(p, throttled, c->n);
   snprintf(p->trouble, sizeof p->trouble, "%s", c->why);
   if (c->why[0] && p->app.args->verbose > 1) slp_say_if_room("%s", c->why);
-  if (lasts) fail(p, c->why); /* such as a key of KMS that is not to be had */
+  if (lasts) fail(p, c->why); /* an error that another try will not cure, such as a disabled KMS key */
 }
 
-/* Gives the records of a call back that failed as a whole. */
+/* Queues all records of a call to be put again, because the whole call failed. together: the most records
+ * that a call with one of them may have; 0: no new limit. */
 static void put_all_again(produce *p, slp_put_call *c, uint32_t together) {
   for (size_t i = 0; i < c->n; i++) {
     for (slp_put_record *r = c->records[i], *next; r; r = next) {
@@ -469,12 +486,12 @@ static void error_line(produce *p, const slp_fail *f, char *line, size_t n) {
              sloop_err_name(f->code));
   else
     slp_cli_consumer_error_line(&p->consumer, f->code, &e, line, n);
-  /* A stream that has taken records is gone, and not misspelt: no other names are suggested. */
+  /* The name of a stream that has taken records is not misspelt, so no similar names are suggested. */
   if (p->put && p->app.args->ret_missing) *p->app.args->ret_missing = NULL;
 }
 
-/* Returns 1 if the call may be repeated. Before the first answer only what is likely to pass is waited for:
- * a wrong name or address must end the command at once. */
+/* Returns 1 if the call may be repeated. Before the first answer of the service, only an error that is likely
+ * to pass is repeated: a wrong name or address must end the command at once. */
 static int passes(produce *p, const slp_fail *f) {
   sloop_error_t e = slp_error_of_fail(f);
   int keys_may_come = f->class == SLP_AUTH && (f->http_status == 429 || f->http_status >= 500);
@@ -487,7 +504,8 @@ static void call_failed(produce *p, slp_put_call *c) {
   const slp_fail *f = &c->op.fail;
   char line[SLP_TOLD_LINE];
   error_line(p, f, line, sizeof line);
-  /* A refusal may be about one record of several. If none was ever put, it may also be about all. */
+  /* The service may refuse a call because of one of its records. If no record was ever put, the reason may
+   * also be the same for all records. */
   int refused = f->class == SLP_REFUSED && (f->http_status == 400 || f->http_status == 413);
   size_t n = count_records_of_call(c);
   if (refused && (n > 1 || p->put || ++p->refused_alone < REFUSED_ALONE_MAX)) {
@@ -519,8 +537,8 @@ static int names_unknown_shard(const produce *p, const slp_put_call *c) {
   return 0;
 }
 
-/* Takes the outcomes of calls that have waited for the listing. Without the shard that an answer names, it is
- * asked for again, up to LISTINGS_MAX times. */
+/* Called after a listing. Handles the outcomes of calls that have waited for it. If the listing still lacks
+ * the shard that an answer names, asks for another listing instead, up to LISTINGS_MAX times. */
 static void judge_calls(produce *p) {
   int unknown = 0;
   for (size_t i = 0; i < CALLS; i++) unknown |= p->calls[i].unjudged && names_unknown_shard(p, &p->calls[i]);
@@ -570,7 +588,7 @@ static void on_call_done(slp_put_call *c) {
   pump(p);
 }
 
-/* Returns 1 if a call with what waits would be full. */
+/* Returns 1 if the waiting records would fill a call. */
 static int would_fill_call(const produce *p) {
   const slp_put_queue *q = &p->queue;
   if (p->app.args->aggregate) return q->bytes - q->in_calls_bytes >= SLP_PUT_AGGREGATED_BYTES;
@@ -591,7 +609,7 @@ static int fill_call(produce *p, slp_put_call *c) {
   return 0;
 }
 
-/* Sends calls while there are records for them. After a failed call only one is sent at a time. */
+/* Sends calls while there are records for them. After a failed call, sends only one call at a time. */
 static void send_calls(produce *p) {
   if (p->why[0] || p->pause_us > slp_now_us(p->host)) return;
   for (size_t i = 0; i < CALLS; i++) {
@@ -619,7 +637,8 @@ static void set_timer(produce *p, uint64_t at_us) {
     fail(p, "no memory");
 }
 
-/* Does what can be done now. Called after each event: bytes, an answer, the timer. */
+/* Does everything that can be done now: takes a held line, sends calls, sets the timer, reads on, ends.
+ * Called after each event: bytes, an answer, the timer. */
 static void pump(produce *p) {
   if (!p->ready || p->concluded) return;
   uint64_t now_us = slp_now_refresh_us(p->host);
@@ -640,7 +659,8 @@ static void leave_record(produce *p, slp_put_record *r) {
   slp_rejects_add(&p->rejects, r->raw, p->splitter.delimiter, r->delimited);
 }
 
-/* Ends the calls and accounts for every record that is not put. */
+/* Cancels the calls, and counts every record that is not put: as unknown if it was sent, otherwise as
+ * left. */
 static void leave_records(produce *p) {
   for (size_t i = 0; i < CALLS; i++) {
     slp_put_call *c = &p->calls[i];
@@ -709,7 +729,7 @@ static void conclude(produce *p) {
     slp_say("can't write %.200s: %s", p->rejects.path, why);
     p->app.exit_code = SLP_EXIT_FAILED;
   }
-  slp_cli_consumer_stop(&p->consumer, 0); /* tells lines that were held back */
+  slp_cli_consumer_stop(&p->consumer, 0); /* also prints error lines that were held back */
   tell_end(p);
 }
 
@@ -719,7 +739,8 @@ static void on_closed(slp_cli_consumer *c) {
   slp_app_close(&p->app);
 }
 
-/* A first Ctrl-C: reads no more, and puts what was read. What is paced by --rate or --speed is left. */
+/* At the first Ctrl-C: reads no more, and puts what was read. Lines that --rate or --speed would put later
+ * are not put. */
 static void on_interrupt(slp_app *app) {
   produce *p = app->user;
   if (!p->ready || p->concluded) return;
@@ -740,7 +761,7 @@ static void on_overdue(slp_app *app) {
   if (p->consumer.closed) slp_app_close(app);
 }
 
-/* Ends the command if the service is silent for too long (-m, --timeout). */
+/* Ends the command if nothing could be put for too long (-m, --timeout). */
 static void check_silence(produce *p) {
   const slp_args *a = p->app.args;
   uint64_t silent_ms = slp_app_ran_ms(&p->app, p->put_tick);
@@ -809,7 +830,7 @@ static void begin(produce *p) {
   pump(p);
 }
 
-/* Reads -D, -K, -k and --key-from. Returns 0, or an error that was told. */
+/* Parses -D, -K, -k and --key-from. Returns 0, or an error that was reported. */
 static int read_rules(produce *p) {
   const slp_args *a = p->app.args;
   char why[SLP_ARGS_WHY] = "no memory";
@@ -833,7 +854,8 @@ static int read_rules(produce *p) {
   return r;
 }
 
-/* Refuses a file of --rejects that is also read, because it would be emptied before. */
+/* Opens the file of --rejects. Refuses a file that is also an input, because opening it would empty it.
+ * Returns 0, or an error that was reported. */
 static int open_rejects(produce *p) {
   const slp_args *a = p->app.args;
   char why[SLP_LOCAL_WHY];

@@ -29,8 +29,8 @@ void slp_put_aggregates_free(slp_put_aggregates *a) {
 /* ---- hash keys --------------------------------------------------------------------------------------- */
 static slp_put_key *key_of(slp_list *it) { return SLP_OWNER(it, slp_put_key, link); }
 
-/* Computes the hash of the key, and those of the next keys of `ready` with it, because several at once are
- * cheaper. Returns 0 or SLP_ENOMEM. */
+/* Computes the hash of the key, and with it the hashes of the next keys in q->ready, because computing
+ * several at once is cheaper. Returns 0 or SLP_ENOMEM. */
 static int hash_keys(slp_put_aggregates *a, const slp_put_queue *q, slp_put_key *k) {
   slp_str names[SLP_MD5_MANY];
   slp_put_key *keys[SLP_MD5_MANY];
@@ -54,7 +54,7 @@ static int hash_keys(slp_put_aggregates *a, const slp_put_queue *q, slp_put_key 
   return 0;
 }
 
-/* Writes the hash key that decides on the record's shard. The hash of its partition key must be computed. */
+/* Writes the hash key that decides on the record's shard. r->of->hash must be computed already. */
 static void hash_of(const slp_put_record *r, uint8_t ret[16]) {
   if (!r->hash_key.n || slp_parse_u128(r->hash_key, ret)) memcpy(ret, r->of->hash, 16);
 }
@@ -82,13 +82,13 @@ typedef struct filling {
   size_t n, bytes, records, records_max;
 } filling;
 
-/* Returns the most bytes by which the record makes its aggregate longer. */
+/* Returns by how many bytes, at most, the record makes its aggregate longer. */
 static size_t bytes_inside(const slp_put_record *r) {
   size_t hash_key = r->hash_key.n ? r->hash_key.n + SLP_KPL_PACK_ENTRY_BYTES : 0;
   return r->data.n + SLP_KPL_PACK_RECORD_BYTES + r->key.n + SLP_KPL_PACK_ENTRY_BYTES + hash_key;
 }
 
-/* Returns 1 if the record may be in an aggregate with others. */
+/* Returns 1 if the record may be in one aggregate with other records. */
 static int may_join_others(const slp_put_record *r) {
   return r->together > 1 && bytes_inside(r) + SLP_KPL_PACK_BYTES <= SLP_PUT_AGGREGATE_BYTES;
 }
@@ -109,7 +109,7 @@ static void count_record(filling *f, entry *e, slp_put_record *r, size_t bytes) 
   f->records_max = slp_min_u64(f->records_max, r->together);
 }
 
-/* Appends the record to an entry. Returns 0 if entry or call are full. */
+/* Appends the record to an entry. Returns 1, or 0 if the entry or the call is full. */
 static int append(filling *f, entry *e, slp_put_record *r) {
   size_t bytes = bytes_inside(r);
   if (e->n == SLP_PUT_AGGREGATE_RECORDS || e->bytes + bytes > SLP_PUT_AGGREGATE_BYTES ||
@@ -120,7 +120,7 @@ static int append(filling *f, entry *e, slp_put_record *r) {
   return 1;
 }
 
-/* Begins an entry with the record. Returns NULL if the call is full. */
+/* Begins a new entry with the record. Returns the entry, or NULL if the call is full. */
 static entry *begin_entry(filling *f, slp_put_record *r) {
   size_t bytes = bytes_inside(r) + r->key.n + SLP_KPL_PACK_BYTES;
   if (f->n == SLP_PUT_BATCH_RECORDS || !call_has_room(f, r, bytes)) return NULL;
@@ -137,8 +137,8 @@ static slp_put_shard *shard_of(const filling *f, const slp_put_record *r) {
   return slp_put_shards_at(&f->a->shards, hash);
 }
 
-/* Takes the first record of a key: into the aggregate of its shard that is being filled, or into a new entry.
- * Returns the entry; NULL: the call is full. */
+/* Takes the first record of a key. Appends it to the aggregate of its shard that is being filled, or begins a
+ * new entry. Returns the entry; NULL: the call is full. */
 static entry *take_first(filling *f, slp_put_record *r, slp_put_shard *shard) {
   if (!shard || !may_join_others(r)) return begin_entry(f, r);
   if (shard->call == f->a->call && append(f, &f->entries[shard->entry], r)) return &f->entries[shard->entry];
@@ -153,7 +153,8 @@ static entry *take_first(filling *f, slp_put_record *r, slp_put_shard *shard) {
 static int take_key(filling *f, slp_put_key *k) {
   slp_put_record *r = slp_put_queue_after(k, NULL);
   slp_put_shard *shard = shard_of(f, r);
-  int joins = shard && may_join_others(r), placed = r->hash_key.n != 0; /* placed: not by its key */
+  /* placed: 1 if a hash key, and not the partition key, decides on the shard */
+  int joins = shard && may_join_others(r), placed = r->hash_key.n != 0;
   entry *e = take_first(f, r, shard);
   if (!e) return 0;
   while (joins && (r = slp_put_queue_after(k, r)) && may_join_others(r))
@@ -180,7 +181,8 @@ int slp_put_aggregates_take(slp_put_aggregates *a, slp_put_queue *q, slp_put_rec
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
-/* Returns 1 if the record's text is that of the record before it: both then share an entry of the table. */
+/* Returns 1 if `text`, a key of a record, is equal to that of the record before. Both records then share one
+ * entry of the aggregate's table of keys. */
 static int is_same(const slp_put_record *before, slp_str text_before, slp_str text) {
   return before && (text_before.p == text.p || slp_str_eq(text_before, text)) && text_before.n == text.n;
 }

@@ -1,4 +1,5 @@
-/* produce_call.c - PutRecords as botocore 1.44.8 knows it (service model kinesis 2013-12-02), in JSON. */
+/* produce_call.c - encodes the request of PutRecords and decodes its answer, in JSON, as botocore 1.44.8 does
+ * (service model kinesis 2013-12-02). */
 #include "cli/produce_call.h"
 
 #include "aws/aws.h"
@@ -17,14 +18,14 @@
 
 #include <stdio.h>
 
-/* The most bytes of an answer. A record has a sequence number, the name of a shard, or an error with the
- * names of account, stream and shard in it: less than 1 KiB. */
+/* The most bytes of an answer. For each record the answer has a sequence number and the id of a shard; or an
+ * error that may name account, stream and shard. Either takes less than 1 KiB. */
 #define ANSWER_MAX (2u << 20)
 /* How long a call may take: its body is up to 14 MB. */
 #define CALL_MS_MAX 30000u
 
 /* Writes an entry of the call. An aggregate gets the partition key and the hash key of its first record. All
- * records of an aggregate belong to one shard, so these keys place the aggregate there. */
+ * records of an aggregate belong to one shard, so these keys place the aggregate in that shard. */
 static void put_entry(slp_jw *w, const slp_put_call *c, const slp_put_record *first) {
   slp_str data = first->data;
   if (first->more) {
@@ -48,7 +49,8 @@ int slp_put_request(slp_buf *b, const slp_put_call *c) {
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------- */
-/* Writes the service's words about one record. They may quote the request, so secrets are hidden in them. */
+/* Writes the service's error code and message about one record. They may quote the request, so secrets in
+ * them are hidden. */
 static void put_words(slp_put_call *c, slp_str code, slp_str message, char why[200]) {
   slp_secrets secrets = slp_call_secrets(&c->op.call);
   slp_hide_text(&secrets, (char *)(uintptr_t)code.p, code.n); /* both are parts of op.answer */
@@ -122,7 +124,7 @@ void slp_put_call_init(slp_put_call *c, slp_aws *aws, const char *stream) {
   c->op.target = SLP_STR("Kinesis_20131202.PutRecords");
   c->op.content_type = SLP_STR("application/x-amz-json-1.1");
   c->op.ms_max = CALL_MS_MAX;
-  c->op.tries_max = 1; /* produce.c puts records again itself, together with others */
+  c->op.tries_max = 1; /* produce.c itself puts records again, together with other records */
   c->op.read = read_answer;
   c->op.on_done = on_done;
   if (strncmp(stream, "arn:", 4) == 0) c->op.call.arn = slp_str_of(stream);

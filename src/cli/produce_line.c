@@ -67,14 +67,15 @@ static void read_plain(const slp_put_rules *rules, slp_str line, slp_put_line *r
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------- */
-/* Copies the line, because the reader changes the text that it reads. */
+/* Begins to read the line as JSON. Copies it first, because the JSON reader changes the text that it
+ * reads. */
 static int begin_json(slp_json *j, slp_str line, slp_buf *scratch) {
   if (slp_buf_reserve(scratch, line.n + 1) || slp_buf_add_str(scratch, line)) return SLP_ENOMEM;
   slp_json_begin(j, scratch->p, scratch->n);
   return 0;
 }
 
-/* Skips the rest of an object or array that was just entered. Returns 0 or an error. */
+/* Skips the rest of an object or array whose opening bracket was just read. Returns 0 or an error. */
 static int skip_open(slp_json *j) {
   for (uint32_t depth = j->depth; j->depth >= depth;) {
     int token = slp_json_next(j);
@@ -83,8 +84,9 @@ static int skip_open(slp_json *j) {
   return 0;
 }
 
-/* Finds the member that the path names. A member that comes twice counts with its last value, as it does for
- * most readers of JSON. Only objects of the path are entered, so j->depth says which member is looked for. */
+/* Finds the member that the path of --key-from names. If a member comes twice, its last value counts, as in
+ * most readers of JSON. Only objects on the path are entered, so j->depth is the index, plus 1, of the path's
+ * next name. */
 static slp_put_refusal find_key(const slp_put_rules *rules, slp_json *j, slp_put_line *ret) {
   if (slp_json_next(j) != SLP_JSON_OBJECT) return SLP_PUT_NOT_JSON;
   while (j->depth) {
@@ -110,7 +112,7 @@ static slp_put_refusal find_key(const slp_put_rules *rules, slp_json *j, slp_put
   return ret->key.p ? SLP_PUT_FINE : SLP_PUT_NO_MEMBER;
 }
 
-typedef struct printed { /* members of a line of -J; p NULL: absent or null */
+typedef struct printed { /* members of a line in the format of -J; p NULL: absent or null */
   slp_str key, key_b64, payload, payload_b64, hash_key, ts;
   uint8_t has_payload, payload_is_text;
 } printed;
@@ -145,7 +147,7 @@ static slp_put_refusal read_members(slp_json *j, printed *m) {
   return slp_json_next(j) == SLP_JSON_END ? SLP_PUT_FINE : SLP_PUT_NOT_JSON;
 }
 
-/* Decodes in place. Returns 0 or SLP_EBADDATA. */
+/* Decodes base64 in place. Returns 0 or SLP_EBADDATA. */
 static int decode(slp_str *text) {
   char *p = (char *)(uintptr_t)text->p; /* a part of `scratch` */
   int64_t n = slp_base64_decode(p, p, text->n);

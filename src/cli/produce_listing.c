@@ -1,4 +1,4 @@
-/* produce_listing.c - asks for the shards, and again after a failure that may pass. */
+/* produce_listing.c - requests the listing of the shards, and again after a failure that may pass. */
 #include "cli/produce_listing.h"
 
 #include "base/base.h"
@@ -10,7 +10,8 @@
 
 #include <sloop.h>
 
-/* The pause after a failed listing; doubled with each failure in a row, up to PAUSE_DOUBLED times. */
+/* The pause after a failed listing. It is doubled after each failure in a row, PAUSE_DOUBLED times at
+ * most. */
 #define PAUSE_US UINT64_C(125000)
 #define PAUSE_DOUBLED 5u
 
@@ -27,7 +28,7 @@ static void move(slp_put_listing *l, slp_put_listing_state to) {
   l->at_us = slp_after_us(slp_now_us(l->host), pause_us);
 }
 
-/* Returns why no aggregates can be made by this listing; NULL: they can. */
+/* Returns why no aggregates can be made with this listing; NULL: they can be made. */
 static const char *find_fault(const sloop_shard_t *const *shards, size_t n) {
   if (n && shards[0]->placement == SLOOP_PLACED_ANYWHERE)
     return "--aggregate can't be used: the stream's RecordDistributionStrategy is AUTO, so the service "

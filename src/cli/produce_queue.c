@@ -1,4 +1,5 @@
-/* produce_queue.c - a list of records for each key, and lists of keys by what may happen to them. */
+/* produce_queue.c - keeps a list of records for each key, and lists of keys: keys whose records may be put
+ * now, must wait, or are in a call. */
 #include "cli/produce_queue.h"
 
 #include "base/hash.h"
@@ -16,7 +17,7 @@ void slp_put_queue_init(slp_put_queue *q, slp_mem *mem) {
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
-/* Returns a block of n bytes or more; NULL: no memory. */
+/* Returns a block of n bytes or more, if possible one that give_block() has kept; NULL: no memory. */
 static void *take_block(slp_put_queue *q, size_t n) {
   size_t list = (n + SLP_PUT_BLOCK_STEP - 1) / SLP_PUT_BLOCK_STEP;
   if (list >= SLP_PUT_BLOCK_LISTS) return slp_alloc(q->mem, n);
@@ -27,7 +28,7 @@ static void *take_block(slp_put_queue *q, size_t n) {
   return block;
 }
 
-/* Keeps a block of take_block() for the next one of its size, or frees it. */
+/* Keeps a block of take_block() for a later record or key of this size, or frees it. */
 static void give_block(slp_put_queue *q, void *block) {
   if (!block) return;
   size_t list = slp_alloc_size(block) / SLP_PUT_BLOCK_STEP, bytes = list * SLP_PUT_BLOCK_STEP;
@@ -84,8 +85,8 @@ void slp_put_record_free(slp_put_queue *q, slp_put_record *r) {
   give_block(q, r);
 }
 
-/* Returns the key of that name, which is made if there is none. The key of a record without an order is
- * never shared. NULL: no memory. */
+/* Returns the key with this name; makes it if there is none. NULL: no memory. shared 0: makes a key of its
+ * own for the record, because the record has no order with others. */
 static slp_put_key *key_for(slp_put_queue *q, slp_str name, int shared) {
   uint32_t bucket = 0;
   if (shared) {
@@ -110,7 +111,8 @@ static int is_inside(slp_str raw, slp_str part) {
   return (uintptr_t)part.p >= (uintptr_t)raw.p && (uintptr_t)part.p + part.n <= (uintptr_t)raw.p + raw.n;
 }
 
-/* Copies `part` behind *end. A text inside `raw` is found in the copy of `raw`, and not copied again. */
+/* Copies `part` to *end, and moves *end behind the copy. If `part` lies inside `raw`, does not copy it, but
+ * returns the same part of the copy of `raw`. */
 static slp_str place(slp_put_record *r, char **end, slp_str raw, slp_str part) {
   if (!part.n) return (slp_str){*end, 0};
   if (is_inside(raw, part)) return (slp_str){r->raw.p + (part.p - raw.p), part.n};
@@ -176,7 +178,8 @@ size_t slp_put_queue_take(slp_put_queue *q, slp_put_record **batch) {
   return n;
 }
 
-/* Takes the record out of its call. With the last one of its key, the key leaves `busy`. */
+/* Counts a record out of its call. If no other record of its key is in a call, takes the key out of `busy`:
+ * to `resting` or `ready`, or frees it. */
 static void leave_call(slp_put_queue *q, slp_put_key *k, size_t bytes) {
   q->in_calls--;
   q->in_calls_bytes -= bytes;
@@ -227,7 +230,7 @@ slp_put_record *slp_put_queue_pop(slp_put_queue *q) {
   slp_put_key *k = key_of(it);
   if (!slp_list_empty(&q->ready)) leave_ready(q, k);
   slp_put_record *r = record_of(slp_list_pop(&k->records));
-  /* The record's key is a text of `k`, which may be freed here. */
+  /* r->key points into `k`, which may be freed below. */
   r->key = (slp_str){NULL, 0};
   if (slp_list_empty(&k->records))
     free_key(q, k);

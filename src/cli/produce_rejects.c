@@ -1,4 +1,5 @@
-/* produce_rejects.c - writes rejected lines, 64 KiB at a time and at each tick of the command. */
+/* produce_rejects.c - writes rejected lines to the file of --rejects, when 64 KiB are collected and at each
+ * tick of the command. */
 #include "cli/produce_rejects.h"
 
 #include "base/buf.h"

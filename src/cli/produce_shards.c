@@ -1,4 +1,4 @@
-/* produce_shards.c - keeps the shards of a listing, the open ones sorted by their ranges. */
+/* produce_shards.c - keeps the shards of a listing, and its open shards sorted by their ranges. */
 #include "cli/produce_shards.h"
 
 #include "base/map.h"
@@ -32,7 +32,8 @@ static int read_range(const sloop_shard_t *from, slp_hash_range *ret) {
          slp_parse_u128(slp_str_of(from->hash_end), ret->last) == 0;
 }
 
-/* Copies a shard. The shard's id is written to *at; *at then points past the id. Returns 0 or SLP_ENOMEM. */
+/* Copies a shard, unless it has no range. Writes the shard's id to *at, and moves *at behind the id. Returns
+ * 0 or SLP_ENOMEM. */
 static int add_shard(slp_put_shards *s, char **at, const sloop_shard_t *from) {
   slp_put_shard *shard = &s->all[s->n];
   size_t n = strlen(from->id);
@@ -65,7 +66,8 @@ int slp_put_shards_take(slp_put_shards *s, const sloop_shard_t *const *shards, s
 
 slp_put_shard *slp_put_shards_at(const slp_put_shards *s, const uint8_t hash[16]) {
   size_t low = 0,
-         high = s->open_n; /* the last shard that begins at the hash key or before is open[low - 1] */
+         /* after the search, open[low - 1] is the last shard that begins at the hash key or before it */
+      high = s->open_n;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (memcmp(s->open[middle]->range.first, hash, 16) <= 0)

@@ -1,4 +1,4 @@
-/* profile_names.c - reads the names of sections of the files under ~/.aws. */
+/* profile_names.c - reads the names of profiles in the files under ~/.aws. */
 #include "cli/profile_names.h"
 
 #include "base/buf.h"
@@ -40,7 +40,7 @@ static int take_section(void *arg, slp_str section, slp_str parent, slp_str key,
   (void)parent, (void)key, (void)value, (void)line;
   if (r->is_config && !slp_str_is(section, "default")) {
     if (section.n <= n || memcmp(section.p, prefix, n) != 0 || (section.p[n] != ' ' && section.p[n] != '\t'))
-      return 0; /* "sso-session NAME" and the like */
+      return 0; /* a section that is no profile, such as "sso-session NAME" */
     while (n < section.n && (section.p[n] == ' ' || section.p[n] == '\t')) n++;
     section = (slp_str){section.p + n, section.n - n};
   }
@@ -56,7 +56,7 @@ static int take_section(void *arg, slp_str section, slp_str parent, slp_str key,
 int slp_profile_names_of(slp_buf *b, slp_str text, int is_config) {
   reading r = {b, is_config};
   uint32_t line = 0;
-  /* a line that makes no sense ends the reading; the names before it are kept */
+  /* an invalid line ends the reading; the names before it are kept */
   (void)slp_ini_read(text, take_section, &r, &line);
   return slp_buf_failed(b);
 }

@@ -52,8 +52,8 @@ void slp_progress_look(slp_progress *p, sloop_t *s) {
   if (s) sloop_shard_stats_each(s, look_at, p);
 }
 
-/* Writes how many shards are not simply being read, for example ", 2 failing for 45 s: AccessDeniedException,
- * 1 paused". */
+/* Writes how many shards are in a state that the user should know of, for example ", 2 failing for 45 s:
+ * AccessDeniedException, 1 paused". */
 static void add_standing(const slp_progress *p, char *out, size_t size) {
   static const char *const words[SLP_COUNT(p->standing)] = {
       [SLOOP_SHARD_FAILS] = "failing",

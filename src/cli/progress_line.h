@@ -1,5 +1,5 @@
-/* progress_line.h - the progress line that -v prints each second. It shows what has happened since the line
- * before. */
+/* progress_line.h - the progress line that -v prints each second. Its rates are those since the previous
+ * line. */
 #ifndef SLP_CLI_PROGRESS_LINE_H
 #define SLP_CLI_PROGRESS_LINE_H
 
@@ -19,8 +19,8 @@ typedef struct slp_progress {
   /* indexed by the shard's state; what the next line will show */
   slp_standing standing[SLOOP_SHARD_WAITS_FOR_PARENT + 1];
   sloop_stats_t before; /* statistics when the last line was printed */
-  /* when the last line was printed; before the first line: when slp_progress_due was first called; 0: before
-   * that call */
+  /* when the last line was printed. Before the first line: when slp_progress_due was first called; 0: it was
+   * not called yet. */
   uint64_t at_us;
 } slp_progress;
 

@@ -1,6 +1,6 @@
-/* propose.c - finds names for a shell's completion. The user waits for them with a finger on a key, so all
- * of it ends within LIMIT_US, and nothing is ever reported: a completion that proposes nothing is not in the
- * way. main.c calls it. */
+/* propose.c - finds names for a shell's completion. The user waits for them after pressing Tab, so the search
+ * ends within LIMIT_US. No error is ever reported: an empty completion disturbs the user less. main.c calls
+ * this file. */
 #include "cli/propose.h"
 
 #include "api/app_rows.h"
@@ -26,15 +26,15 @@
 
 #define LIMIT_US UINT64_C(900000) /* the service has this long to answer */
 #define LEAVE_US UINT64_C(200000) /* and the process this long to close what it has opened */
-#define NAMES_MAX 2000            /* shells are slow with more */
+#define NAMES_MAX 2000            /* the most names that are printed; shells are slow with more */
 #define WRITE_WAIT_MS 200
 #define NO_STREAM "none" /* a consumer that is never started needs a stream in its options */
 
 typedef struct proposal {
   slp_app app;
   slp_cli_consumer consumer;
-  slp_find *find; /* owned; NULL: streams are not being asked for */
-  slp_apps *apps; /* owned; NULL: applications are not being asked for */
+  slp_find *find; /* owned; the listing of streams; NULL: none is under way */
+  slp_apps *apps; /* owned; the listing of applications; NULL: none is under way */
   const char *kind;
   slp_name_cache cache;
   slp_buf names; /* one a line */
@@ -62,7 +62,8 @@ static void print_names(proposal *p) {
   if (!slp_buf_failed(&p->names)) (void)slp_program_write(1, slp_buf_str(&p->names), WRITE_WAIT_MS);
 }
 
-/* Prints the names that were found, remembers them, and ends. complete: no name is missing. */
+/* Prints the names that were found, stores them in the cache, and ends. complete: 1 if the service answered;
+ * then the names stay in the cache for a minute, otherwise for ten seconds. */
 static void tell(proposal *p, int complete) {
   int64_t now_ms = slp_program_wall_ms();
   if (p->told_us) return;
@@ -91,7 +92,8 @@ static void on_streams_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES]
   tell(arg, fails[SLP_FIND_KINESIS].class == SLP_FINE || fails[SLP_FIND_TABLES].class == SLP_FINE);
 }
 
-/* An application has a row for each stream that it reads; its name is added once. */
+/* Adds the application's name. An application has a row for each stream that it reads, so the name may be
+ * there already. */
 static void on_app(slp_apps *f, const slp_found_app *app, void *arg) {
   proposal *p = arg;
   (void)f;
@@ -120,8 +122,8 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards
   tell(p, !status);
 }
 
-/* Adds the ids of workers, which are their instances without the last part, and the shards that have a lease:
- * --release takes both. */
+/* Adds the names that --release takes: the ids of workers (their instances without the last part), and the
+ * shards that have a lease. */
 static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases, const sloop_error_t *error,
                       void *arg) {
   proposal *p = arg;
@@ -151,7 +153,8 @@ static void on_tick(slp_app *app) {
   proposal *p = app->user;
   uint64_t now_us = slp_program_mono_us();
   if (now_us - p->begun_us >= LIMIT_US) tell(p, 0);
-  /* A thread may be inside a system call that does not return, such as a look-up of a host's name. */
+  /* Ends the process at once, because a thread may hang in a system call, such as the look-up of a host's
+   * name. */
   if (p->told_us && now_us - p->told_us >= LEAVE_US) _exit(0);
 }
 
@@ -191,7 +194,7 @@ static void ask_service(proposal *p, slp_mem *mem, const slp_args *args) {
   slp_app_run(&p->app);
 }
 
-/* Returns 1 if the words that were typed so far are enough to ask for names of this kind. */
+/* Returns 1 if the words that were typed so far are enough to find names of this kind. */
 static int can_ask(const proposal *p, const slp_args *a) {
   if (is_kind(p, "streams") || is_kind(p, "apps")) return 1;
   if (is_kind(p, "shards")) return a->stream != NULL;

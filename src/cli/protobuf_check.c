@@ -45,8 +45,8 @@ static int leave_group(slp_pb_check *c, const slp_pb_token *t, char why[SLP_PB_W
   return 0;
 }
 
-/* Checks a length-delimited value of a known field. Returns 1 if it has opened the value, whose content is
- * checked next. Returns 0 if the value is checked completely, or SLP_EBADDATA. */
+/* Checks a length-delimited value of a known field. If the value's content must be checked too, pushes a
+ * frame for it and returns 1. Returns 0 if the value is checked completely, or SLP_EBADDATA. */
 static int check_bytes(slp_pb_check *c, const slp_pb_field *f, const slp_pb_token *t, char why[SLP_PB_WHY]) {
   size_t n = t->end - t->value;
   int wire = slp_pb_wire_of(f->kind), r = 0;

@@ -1,6 +1,6 @@
 /* protobuf_check.h - checks in slices that bytes are a valid message of a type, including all messages inside
- * it. protobuf_value.h reads only what it writes: of a field that is given twice, only the last value. This
- * check reads everything, so that it finds damage anywhere, as protobuf's own readers do. */
+ * it. If a field is given twice, protobuf_value.h reads only the last value. This check reads every value, so
+ * that it finds damage anywhere, as protobuf's own readers do. */
 #ifndef SLP_CLI_PROTOBUF_CHECK_H
 #define SLP_CLI_PROTOBUF_CHECK_H
 

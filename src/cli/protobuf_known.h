@@ -8,7 +8,8 @@
 #include "cli/protobuf_schema.h"
 
 /* Returns which known message this is, by its full name and its fields (sorted by number). Returns
- * SLP_PB_ORDINARY if the name is not known, or if the name is known but the fields are others. */
+ * SLP_PB_ORDINARY if the name is not known, or if the message has other fields than the known message of this
+ * name. */
 slp_pb_known slp_pb_known_of(slp_str name, const slp_pb_field *fields, uint32_t n);
 /* Both functions append a text in quotes. Both return 0, an error of b, or SLP_EBADDATA with a message in
  * `why` if the value is out of range. */

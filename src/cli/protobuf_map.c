@@ -1,5 +1,5 @@
-/* protobuf_map.c - a hash table of a map's entries. A slot holds the offset of an entry in the text. Keys are
- * not copied: each comparison reads the key from the text again. */
+/* protobuf_map.c - a hash table of a map's entries. A slot holds the offset of an entry in the encoded
+ * message. Keys are not copied: each comparison reads the key from the message again. */
 #include "cli/protobuf_map.h"
 
 #include "base/hash.h"
@@ -17,7 +17,7 @@ typedef struct entry_key {
 } entry_key;
 
 /* Reads the key of the entry at in[at...end). An entry that contains an unknown field is ignored as a whole,
- * as upb does. An unknown number of a closed enum, as the entry's value, is such a field. */
+ * as upb does. A value that is an unknown number of a closed enum counts as an unknown field. */
 static entry_key read_key(slp_pb_value *v, uint32_t type, size_t at, size_t end) {
   const slp_pb_schema *s = v->schema;
   entry_key k = {.counts = 1, .text = {"", 0}};

@@ -1,6 +1,6 @@
 /* protobuf_schema.c - reads a descriptor set in two passes. The first pass stores the names of all messages
- * and enums. The second pass reads their fields and symbols. There are two, because a field may have a type
- * that comes later in the set. */
+ * and enums. The second pass reads their fields and symbols. Two passes are needed, because a field may have
+ * a type that comes later in the set. */
 #include "cli/protobuf_schema.h"
 
 #include "base/buf.h"
@@ -27,8 +27,8 @@ enum { FIELD_OPTIONS = 8, FIELD_ONEOF = 9, FIELD_JSON_NAME = 10, FIELD_FEATURES 
 enum { ENUM_VALUE = 2, ENUM_OPTIONS = 3, ENUM_FEATURES = 7, SYMBOL_NUMBER = 2 };
 enum { EDITION_PROTO2 = 998, EDITION_PROTO3 = 999, EDITION_2023 = 1000, EDITION_2024 = 1001 };
 
-/* The features of an edition that matter here. The first enum has their field numbers in FeatureSet, the
- * second has the values that matter. */
+/* Features are protobuf's settings that control how bytes are decoded. These are the features that matter
+ * here. The first enum has their field numbers in FeatureSet; the second has the values that matter. */
 enum { PRESENCE = 1, ENUM_TYPE = 2, UTF8 = 4, ENCODING = 5, FEATURES_N = 6 };
 enum { IMPLICIT = 2, CLOSED = 2, VERIFY = 2, DELIMITED = 2 };
 typedef struct features {
@@ -44,7 +44,8 @@ typedef struct slp_pb_name { /* a value of the map slp_pb_schema.names; its key 
 typedef struct place { /* a message, an enum or an extension in the descriptor set that is being read */
   /* text: the descriptor. scope: only for an extension: the full name of the message or package around it */
   slp_str text, scope;
-  features in; /* the features of its edition, such as `presence`, that apply to this descriptor */
+  /* the features that apply to this descriptor: from the file's edition, and from the options around it */
+  features in;
   /* index of the next extension of the same message, for an extension; SLP_PB_NONE: this is the last one */
   uint32_t next;
 } place;
@@ -58,7 +59,7 @@ typedef struct reading {
   slp_pb_schema *s;
   places messages, enums, extensions;
   uint32_t *first_extension; /* owned; for each message: index of its first extension */
-  uint32_t file;             /* the file that is being read, by its number in the set */
+  uint32_t file;             /* number in the set of the file that is being read */
   char *why;
 } reading;
 
@@ -118,7 +119,7 @@ static uint64_t find_number(slp_str in, uint32_t number, uint64_t other) {
   return other;
 }
 
-/* Returns 1 if `in` is a sequence of readable fields. */
+/* Returns 1 if `in` is a sequence of complete fields, with nothing damaged after them. */
 static int is_whole(slp_str in) {
   walk w = {.in = in};
   int more;
@@ -127,8 +128,8 @@ static int is_whole(slp_str in) {
   return more == 0;
 }
 
-/* Sets the features in *f that `options` set explicitly. `number` is the number of the field for features in
- * these options. */
+/* Sets those features in *f that `options` set explicitly. `number` is the field number of the features in
+ * this kind of options. */
 static void take_features(features *f, slp_str options, uint32_t number) {
   slp_str set = find_text(options, number);
   for (uint32_t i = 1; set.n && i < FEATURES_N; i++) {
