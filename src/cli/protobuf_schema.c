@@ -316,7 +316,8 @@ static int label_extension(reading *r, slp_pb_field *f, slp_str scope, slp_str n
   return bad;
 }
 
-/* Finds the message or enum that is the type of the field. */
+/* If the field's kind is a message, an enum or not given, finds its type by name, and sets f->type and
+ * f->kind. Returns 0 or an error. */
 static int find_type(reading *r, slp_str text, slp_pb_field *f, slp_str name) {
   slp_str type_name = find_text(text, FIELD_TYPE_NAME);
   int by_name = f->kind == 0 || slp_pb_has_parts(f->kind) || f->kind == SLP_PB_ENUM;
@@ -365,7 +366,7 @@ static int compare_fields(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Returns 1 if this field may be the key of a map. */
+/* Returns 1 if the kind of this field is allowed for the key of a map. */
 static int is_key(const slp_pb_field *f) {
   return !f->repeated && !slp_pb_has_parts(f->kind) && f->kind != SLP_PB_DOUBLE && f->kind != SLP_PB_FLOAT &&
          f->kind != SLP_PB_BINARY && f->kind != SLP_PB_ENUM;

@@ -1,10 +1,10 @@
 /* protobuf_schema.h - reads a FileDescriptorSet, as `protoc --descriptor_set_out=FILE --include_imports`
  * writes it, into tables of messages, fields and enums. protobuf_value.c uses these tables to decode records.
- * Nobody changes them after slp_pb_schema_read().
+ * The tables do not change after slp_pb_schema_read().
  *
- * Files of proto2, proto3 and editions are understood. Of the features of editions, only those are read that
- * change how bytes are decoded: presence, closed enums, UTF-8, delimited messages. All numbers are those of
- * https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/descriptor.proto. */
+ * Files of proto2, proto3 and editions are understood. Features are protobuf's settings. Only those are read
+ * that change how bytes are decoded: presence, closed enums, UTF-8, delimited messages. All numbers are those
+ * of https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/descriptor.proto. */
 #ifndef SLP_CLI_PROTOBUF_SCHEMA_H
 #define SLP_CLI_PROTOBUF_SCHEMA_H
 
@@ -58,8 +58,8 @@ typedef struct slp_pb_field {
   uint8_t repeated, is_map;
   uint8_t implicit; /* 1: the field has no presence: a value equal to the default counts as not set */
   uint8_t utf8;     /* 1: a string that is not UTF-8 makes the message invalid */
-  /* where in `labels` the field's label is: its JSON name in quotes and a colon. The label is written before
-   * the value */
+  /* Offset and length, in `labels`, of the field's label: its JSON name in quotes and a colon. The label is
+   * written before the value. */
   uint32_t label, label_n;
 } slp_pb_field;
 
@@ -80,8 +80,8 @@ typedef struct slp_pb_symbol { /* a symbol of an enum: a number and its name */
 } slp_pb_symbol;
 
 typedef struct slp_pb_enum {
-  /* the enum's symbols: n elements of the table of symbols, from `first`, sorted by number. If several
-   * symbols have one number, the first one is written */
+  /* The enum's symbols: n elements of the table of symbols, from `first`, sorted by number. For a number that
+   * several symbols have, the first of them is written. */
   uint32_t first, n;
   /* 1: if a field has a number for which this enum has no symbol, the field counts as an unknown field */
   uint8_t closed;
@@ -96,21 +96,22 @@ typedef struct slp_pb_schema {
   slp_pb_field *fields;
   slp_pb_enum *enums;
   slp_pb_symbol *symbols;
-  slp_buf labels; /* texts of names in quotes, one after another */
+  slp_buf labels; /* the labels of all fields and symbols, one after another */
   slp_map names;  /* full names of messages and enums; the values are slp_pb_name */
-  /* a message number in Glue's header is an index in this array of messages, which is sorted by name */
+  /* `messages` in another order: ordered[i] is the message whose number in the header of Glue's serialiser is
+   * i; sorted by name */
   uint32_t *ordered;
   size_t messages_n, messages_cap, fields_n, fields_cap, enums_n, enums_cap, symbols_n, symbols_cap;
   size_t ordered_n;
-  /* index of the message type of records without Glue's header, which the caller of slp_pb_schema_read()
-   * gave; SLP_PB_NONE: it gave none */
+  /* Index of the type of records without Glue's header, which the caller of slp_pb_schema_read() chose;
+   * SLP_PB_NONE: the caller chose none. */
   uint32_t named;
   uint32_t slots_n; /* the largest number of fields and oneofs, counted together, that a message has */
 } slp_pb_schema;
 
-/* Reads a descriptor set. `message` is the full name of the message type of records without Glue's header; if
- * its p is NULL, the caller chooses no type. Message numbers in Glue's header refer to one file of the set:
- * the file that contains `message`, or else the last file, where protoc puts the file that it was given.
+/* Reads a descriptor set. `message` is the full name of the type of records without Glue's header; p NULL:
+ * the caller chooses no type. Message numbers in Glue's header refer to one file of the set: the file that
+ * contains `message`. Without `message`, it is the last file, where protoc puts the file that it compiled.
  * Returns 0, SLP_EBADDATA with a message in `why`, or SLP_ENOMEM. On failure nothing has to be freed. */
 int slp_pb_schema_read(slp_pb_schema *s, slp_mem *mem, slp_str set, slp_str message, char why[SLP_PB_WHY]);
 void slp_pb_schema_free(slp_pb_schema *s);
@@ -120,7 +121,7 @@ const slp_pb_field *slp_pb_field_of(const slp_pb_schema *s, uint32_t message, ui
 const slp_pb_symbol *slp_pb_symbol_of(const slp_pb_schema *s, uint32_t of, int32_t number);
 /* returns the index of the message with this full name; SLP_PB_NONE: there is none */
 uint32_t slp_pb_message_named(const slp_pb_schema *s, slp_str name);
-/* Returns 1 if a field of this kind contains a message. */
+/* Returns 1 if the value of a field of this kind is a message. */
 static inline int slp_pb_has_parts(uint8_t kind) { return kind == SLP_PB_MESSAGE || kind == SLP_PB_GROUPED; }
 /* Returns the wire type (slp_pb_wire) in which a value of this kind is encoded. */
 uint8_t slp_pb_wire_of(uint8_t kind);

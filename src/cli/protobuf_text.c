@@ -52,8 +52,8 @@ static void put_double(slp_buf *b, uint64_t bits) {
   slp_json_put_double(b, x);
 }
 
-/* Appends a bool or a number of at most 32 bits. It gets quotes only if it is the key of a map. Returns 0 if
- * the field is of another kind. */
+/* Appends a bool or a number of at most 32 bits, without quotes. Returns 1, or 0 if the field is of another
+ * kind. */
 static int put_short(slp_buf *b, const slp_pb_field *f, uint64_t stored) {
   switch ((slp_pb_kind)f->kind) {
     case SLP_PB_INT32:

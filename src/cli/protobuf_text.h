@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "cli/protobuf_schema.h"
 
-/* Reads the number at in[*at...], and moves *at to the byte after it. The number must be complete, which
- * protobuf_check.c has made sure of. Returns the number's bits, cut to the width of its kind. */
+/* Reads the number at in[*at...], and moves *at to the byte after it. The number must be complete;
+ * protobuf_check.c has checked this. Returns the number's bits, cut to the width of its kind. */
 uint64_t slp_pb_number(const slp_pb_field *f, slp_str in, size_t *at, size_t end);
 /* Appends a number or an enum. `quoted`: 1 if the number is the key of a map, which JSON writes in quotes.
  * Returns 0 or the error of b. */

@@ -1,8 +1,8 @@
-/* protobuf_value.c - indexes each message, then writes it. The index is a list of runs: neighbouring fields
- * with the same number (protobuf_value.h). A stack of open messages is kept instead of recursing.
+/* protobuf_value.c - indexes each message, then writes it as JSON. The index is a list of runs: neighbouring
+ * fields with the same number (protobuf_value.h). A stack of open messages is kept instead of recursing.
  *
- * protobuf_check.c has checked the whole text before, so reading can't fail here. If it did, the functions
- * here would return the error. */
+ * protobuf_check.c has checked all of the bytes before, so reading them can't fail here. If it did, the
+ * functions here would return the error. */
 #include "cli/protobuf_value.h"
 
 #include "base/buf.h"
@@ -18,7 +18,7 @@
 
 #define SLICE_BYTES 65536u
 #define SLICE_WORK 16384u
-enum { CHECKED_AT_ONCE = 16384 }; /* fields that are checked in one slice */
+enum { CHECKED_AT_ONCE = 16384 }; /* the most fields that are checked in one slice */
 
 static int refuse(char why[SLP_PB_WHY], const char *what) {
   snprintf(why, SLP_PB_WHY, "%s", what);
@@ -28,8 +28,8 @@ static int refuse(char why[SLP_PB_WHY], const char *what) {
 static slp_pb_frame *top(slp_pb_value *v) { return &v->open[v->depth - 1]; }
 static const slp_pb_field *field_at(const slp_pb_value *v, uint32_t at) { return &v->schema->fields[at]; }
 
-/* Reads the field at in[at...end), and adds the work to v->work. A field counts 1. A group also counts its
- * bytes, because it is read to its end. */
+/* Reads the field at in[at...end), and adds the steps that this takes to v->work: 1 for a field, and for a
+ * group also the number of its bytes, because a group is read to its end. */
 static int read_field(slp_pb_value *v, size_t at, size_t end, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   int r = slp_pb_field_at(v->in, at, end, ret);
   v->work += 1 + (ret->wire == SLP_PB_GROUP && !r ? ret->next - ret->from : 0);
@@ -42,13 +42,12 @@ static slp_str text_of(const slp_pb_value *v, const slp_pb_token *t) {
 
 /* ---- the index ---- */
 
-/* Returns a cursor over the fields of this number in the message, from the first field of the run `run`
- * on. */
+/* Returns a cursor over the fields of the run `run`, and of the runs of the same field after it. */
 static slp_pb_cursor cursor_of(const slp_pb_value *v, uint32_t run) {
   return (slp_pb_cursor){run, run == SLP_PB_NONE ? 0 : v->runs[run].from};
 }
 
-/* Reads the next field of the cursor, in this run or a later run of the same number. Returns 1 if there was
+/* Reads the next field of the cursor, in this run or a later run of the same field. Returns 1 if there is
  * one, 0 at the end, or SLP_EBADDATA. */
 static int next_of(slp_pb_value *v, slp_pb_cursor *c, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   while (c->run != SLP_PB_NONE) {
@@ -90,7 +89,7 @@ static int add_run(slp_pb_value *v, slp_pb_run run, char why[SLP_PB_WHY]) {
   return 0;
 }
 
-/* Notes that field f, whose index is `at`, is so far the last one of its oneof, and so the one to write.
+/* Stores that field f, whose index is `at`, is so far the last one of its oneof, so that only f is written.
  * Returns 1 if another field of the oneof was the last one before. */
 static int choose(slp_pb_value *v, const slp_pb_frame *frame, const slp_pb_field *f, uint32_t at) {
   slp_pb_slot *oneof = &v->last[v->schema->messages[frame->type].n + f->oneof];
@@ -139,7 +138,8 @@ static uint32_t run_of(const slp_pb_value *v, const slp_pb_frame *frame, uint32_
   return SLP_PB_NONE;
 }
 
-/* Reads the value of a field that is no message. Returns 0 if the message does not have the field. */
+/* Finds the first value of the field with this number. The field must not be a message. Returns 1, or 0 if
+ * the message does not have the field. */
 static int value_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t number, slp_pb_token *ret) {
   uint32_t run = run_of(v, frame, number);
   *ret = (slp_pb_token){0};
@@ -155,8 +155,8 @@ static uint64_t number_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t n
 
 /* ---- messages ---- */
 
-/* Opens a message. Its bytes are in[at...end), followed by further parts of the same message, which are the
- * fields of the cursor `more`. */
+/* Pushes a frame for a message. Its bytes are in[at...end), followed by further parts of the same message,
+ * which are the fields of the cursor `more`. */
 static int open_message(slp_pb_value *v, uint32_t type, size_t at, size_t end, slp_pb_cursor more,
                         char why[SLP_PB_WHY]) {
   if (v->depth == SLP_COUNT(v->open)) return refuse(why, "it is nested deeper than 100");
@@ -224,8 +224,8 @@ static int put_wrapper(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame, c
   return value_of(v, frame, 1, &t) ? put_value(v, b, f, &t, why) : put_default(v, b, f, 0);
 }
 
-/* Appends a google.protobuf.Value. If it contains a Struct or a list, pushes a frame for that, which is
- * written next. */
+/* Appends a google.protobuf.Value. If it contains a Struct or a list, pushes a frame instead, so that the
+ * Struct or list is written next. */
 static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   enum { NULL_VALUE = 1, NUMBER_VALUE, STRING_VALUE, BOOL_VALUE, STRUCT_VALUE, LIST_VALUE };
   slp_pb_token t;
@@ -245,7 +245,7 @@ static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame,
  * "value". Returns 0 if its members are written next to "@type". */
 static int is_under_value(slp_pb_known known) { return known != SLP_PB_ORDINARY; }
 
-/* Begins to write an Any: appends its type, opens the message inside, and begins the check of that
+/* Begins to write an Any: appends its type, opens the message inside the Any, and begins the check of that
  * message. */
 static int put_any(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token url, value;
@@ -275,7 +275,7 @@ static int put_any(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SL
   return 0;
 }
 
-/* Writes a message that has a JSON form of its own, or begins to. */
+/* Appends a message that has a JSON form of its own, or begins to. */
 static int put_known(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   frame->state = SLP_PB_LEAVE;
   switch ((slp_pb_known)v->schema->messages[frame->type].known) {
@@ -324,8 +324,8 @@ static int put_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
   return value_of(v, frame, 2, &t) ? put_value(v, b, &f[1], &t, why) : put_default(v, b, &f[1], 0);
 }
 
-/* State KEYS: reads the key of the next entry. After the last entry changes to MAP, which begins at the first
- * entry again. */
+/* State KEYS: reads the key of the next entry. After the last entry, the state becomes MAP, which begins
+ * again at the first entry. */
 static int put_keys(slp_pb_value *v, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   int r = next_of(v, &frame->cursor, &t, why);
@@ -357,7 +357,7 @@ static int next_field(slp_pb_value *v, slp_pb_frame *frame) {
   return 0;
 }
 
-/* State MAP: opens the next entry that is to be written (protobuf_map.h). After the last entry closes the
+/* State MAP: opens the next entry that is to be written (protobuf_map.h). After the last entry, closes the
  * map. */
 static int put_map_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
@@ -395,7 +395,7 @@ static int put_packed(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const sl
   return slp_pb_put_number(b, v->schema, f, stored, 0);
 }
 
-/* State LIST: appends or opens the next element of a repeated field. After the last element closes the
+/* State LIST: appends or opens the next element of a repeated field. After the last element, closes the
  * list. */
 static int put_element(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   const slp_pb_field *f = field_at(v, frame->field);
@@ -417,7 +417,7 @@ static int put_element(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char wh
   return put_value(v, b, f, &t, why);
 }
 
-/* Appends a field that is not repeated. If the field is a message, opens it instead. */
+/* Appends a field that is not repeated. If the field is a message, pushes a frame for it instead. */
 static int put_single(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const slp_pb_run *run,
                       char why[SLP_PB_WHY]) {
   const slp_pb_field *f = field_at(v, run->field);
@@ -519,7 +519,7 @@ void slp_pb_value_end(slp_pb_value *v) {
   v->mem = NULL;
 }
 
-/* Opens the message that the whole text is. */
+/* Opens the outermost message, which is all of v->in. */
 static int open_root(slp_pb_value *v, char why[SLP_PB_WHY]) {
   v->last = slp_zalloc_n(v->mem, (size_t)v->schema->slots_n + 1, sizeof *v->last);
   return v->last ? open_message(v, v->open[0].type, 0, v->in.n, no_more, why) : SLP_ENOMEM;

@@ -14,7 +14,8 @@ int slp_pb_varint(slp_str in, size_t *at, size_t end, uint64_t *ret) {
   return SLP_EBADDATA;
 }
 
-/* Reads a tag as slp_pb_varint reads a number. */
+/* Reads a tag at in[*at], and moves *at to the byte after it. Sets the field's number and wire type. Returns
+ * 0 or SLP_EBADDATA. */
 static int read_tag(slp_str in, size_t *at, size_t end, uint32_t *ret_number, uint8_t *ret_wire) {
   uint64_t tag = 0;
   size_t from = *at;

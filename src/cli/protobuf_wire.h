@@ -19,7 +19,7 @@ typedef enum {
   SLP_PB_FIXED_32 = 5
 } slp_pb_wire;
 
-typedef struct slp_pb_token { /* one field of a message; all offsets are in the text */
+typedef struct slp_pb_token { /* one field of a message; all offsets are in the encoded message */
   uint32_t number;
   uint8_t wire; /* how the value is encoded: a value of slp_pb_wire */
   /* from: where the tag begins. value, end: the value, without its length and its end tag. next: where the
@@ -27,14 +27,14 @@ typedef struct slp_pb_token { /* one field of a message; all offsets are in the 
   size_t from, value, end, next;
 } slp_pb_token;
 
-/* Reads a number at in[*at], at most up to `end`, and moves *at to the byte after it. Returns 0 or
+/* Reads a varint at in[*at], at most up to `end`, and moves *at to the byte after it. Returns 0 or
  * SLP_EBADDATA. */
 int slp_pb_varint(slp_str in, size_t *at, size_t end, uint64_t *ret);
-/* Reads a whole field. A group is one field with everything inside it. Returns 0, or SLP_EBADDATA.
- * SLP_EBADDATA is also the answer if the end tag of a group comes next. */
+/* Reads the whole field at in[at]. A group is one field with everything inside it. Returns 0; or
+ * SLP_EBADDATA, also if the field at in[at] is the end tag of a group. */
 int slp_pb_field_at(slp_str in, size_t at, size_t end, slp_pb_token *ret);
-/* Reads a field like slp_pb_field_at, with two differences. Of a group only the tag is read, so `next` is
- * where the group's first field begins. The end tag of a group is a field of its own. Returns 0 or
+/* Reads a field like slp_pb_field_at, with two differences. Of a group, only the tag is read, so `next` is
+ * where the group's first field begins. And the end tag of a group is a field of its own. Returns 0 or
  * SLP_EBADDATA. */
 int slp_pb_head_at(slp_str in, size_t at, size_t end, slp_pb_token *ret);
 /* Reads a fixed-width number of 4 or 8 bytes, lowest byte first. All its bytes must be in `in`. */

@@ -44,7 +44,8 @@ static int read_tokens(const char *flag, const char *path, slp_places *p, slp_bu
   int r = slp_tokens_read(path, p->args->streams, p->args->streams_n, p->args->patterns_n > 0, text, tokens,
                           said);
   *why = 0;
-  if (!r && *said) { /* streams that a pattern found once may be gone */
+  /* streams that a pattern found in an earlier run may be gone, so their tokens are no error */
+  if (!r && *said) {
     if (!p->args->quiet) slp_say("%s: %s", flag, said);
     return 0;
   }
@@ -52,7 +53,8 @@ static int read_tokens(const char *flag, const char *path, slp_places *p, slp_bu
   return r;
 }
 
-/* Reads the file of -o @FILE, and takes its tokens for those streams that have none in the file of --save. */
+/* Reads the file of -o @FILE, for streams that have no token in the file of --save. Fails if a stream has a
+ * token in neither file. */
 static int begin_from_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   const char *tokens[SLP_ARGS_STREAMS_MAX];
@@ -74,8 +76,8 @@ static int begin_from_file(slp_places *p, char why[400]) {
   return r;
 }
 
-/* Writes to `why` which process holds the file of --save, when this process could not lock the file or lost
- * its lock. */
+/* Writes to `why` that another process uses the file of --save, and how that is known: this process could not
+ * lock the file, or has lost its lock. */
 static void say_whose(const slp_places *p, char why[400]) {
   const char *path = p->args->save;
   slp_own_file_loss lost = p->file_of_save ? slp_own_file_lost_by(p->file_of_save) : SLP_OWN_FILE_NOT_LOST;
@@ -118,9 +120,9 @@ static void say_in_place(const slp_places *p) {
   slp_say("--save: %s is written in place, since it can't be replaced: %s", path, trouble);
 }
 
-/* Locks the file of --save before reading it, so that no other process changes it afterwards. Then tries to
- * write the file, before any record is read. Otherwise each start would print the same records and then fail
- * to save its position. */
+/* Locks the file of --save and reads it; after the lock no other process changes it. Then tries to write the
+ * file, before any record is read. Otherwise each start would print the same records and then fail to save
+ * its position. */
 static int take_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   char no_write[400];
@@ -131,8 +133,8 @@ static int take_file(slp_places *p, char why[400]) {
   int is_empty = r == SLP_EINVAL && p->began.p && !p->began.n; /* the file was read and is empty */
   if (r && !is_empty) return r;
   int bad = say_why(p, slp_own_file_try(p->file_of_save), no_write);
-  /* An empty file is refused, except when the file is written in place. A file must exist before it can be
-   * mounted by itself, so such a file is empty at first. */
+  /* Refuses an empty file, unless the file is written in place because it is mounted by itself. A file must
+   * exist before it can be mounted, so such a file is empty at first. */
   if (is_empty && !bad && !slp_own_file_in_place(p->file_of_save)) return r;
   if (bad)
     memcpy(why, no_write, sizeof no_write);
@@ -177,7 +179,7 @@ int slp_places_note(slp_places *p, size_t number, sloop_t *s) {
     n = fresh.cap + 1;
     r = sloop_token(s, fresh.p, &n);
   }
-  if (r) { /* sloop_token() failed because it knows no position: not yet, or no longer */
+  if (r) { /* sloop_token() failed, because the consumer's position is not known yet or no longer */
     slp_buf_free(&fresh);
     return r == SLP_ENOMEM ? r : 0;
   }

@@ -1,4 +1,4 @@
-/* schema_registry.c - one call of GetSchemaVersion for each version.
+/* schema_registry.c - makes one call of GetSchemaVersion for each version.
  *
  * Request and answer have the form that botocore 1.44.8 knows (glue 2017-03-31, JSON 1.1). The request has
  * the member SchemaVersionId. The answer has SchemaVersionId, DataFormat, and a SchemaDefinition of at
@@ -29,7 +29,8 @@
 typedef struct registry_call {
   slp_list link;
   slp_registry *registry;
-  /* borrowed. It stays in state ASKED until the call is answered, and schemas.c does not free it before */
+  /* borrowed; the version that the call asks for. It stays in state ASKED until the call has ended, so
+   * schemas.c does not free it before. */
   slp_version *version;
   slp_json_op op;
   uint64_t begun_us;

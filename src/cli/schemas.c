@@ -1,4 +1,4 @@
-/* schemas.c - reads files of schemas, and keeps the versions that a registry gave. */
+/* schemas.c - reads files of schemas, and keeps the schema versions that a registry returned. */
 #include "cli/schemas.h"
 
 #include "base/buf.h"
@@ -71,7 +71,8 @@ static int hex_value(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Returns 1 if the text begins with an id and an equals sign. */
+/* Parses the id before the equals sign in "ID=FILE". Returns 1, or 0 if the text does not begin with an id
+ * and an equals sign. */
 static int parse_id(const char *text, uint8_t ret[SLP_SCHEMA_ID]) {
   size_t nibble = 0;
   memset(ret, 0, SLP_SCHEMA_ID);
@@ -92,8 +93,8 @@ int slp_schemas_has_id(const char *given) {
 
 /* ---- files ---- */
 
-/* Returns 1 if the text has a byte that JSON never has, and so is a descriptor set. Descriptor sets have
- * such bytes, because the tags of their fields are such bytes. */
+/* Returns 1 if the content of the file is a descriptor set, 0 if it is JSON. JSON has no control characters
+ * except blanks, but a descriptor set always has some: the tags of its fields. */
 static int is_binary(slp_str text) {
   for (size_t i = 0; i < text.n; i++) {
     uint8_t c = (uint8_t)text.p[i];
@@ -147,7 +148,7 @@ static int read_file(slp_schemas *s, slp_schema *to, const char *path, slp_str m
   return !r || r == SLP_ENOMEM || (was == SLP_ENOENT) ? r : SLP_EINVAL;
 }
 
-/* If a file is named `given` as a whole, reads that file. Otherwise takes `given` for FILE#MESSAGE, and
+/* If a file with the whole name `given` exists, reads that file. Otherwise takes `given` as FILE#MESSAGE, and
  * reads FILE. */
 static int read_given(slp_schemas *s, slp_schema *to, const char *given, char why[400]) {
   const char *mark = strrchr(given, '#');
@@ -181,8 +182,8 @@ int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]) {
   return r;
 }
 
-/* Returns the schema of the file that the user gave for this id. If there is none, returns that of the
- * file without an id, or NULL. */
+/* Returns the schema of the file that the user gave for this id, or else the schema of the file without an
+ * id, or else NULL. */
 static const slp_schema *file_for(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID]) {
   const slp_schema *any = NULL;
   for (size_t i = 0; i < s->files_n; i++) {

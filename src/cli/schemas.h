@@ -1,13 +1,13 @@
 /* schemas.h - the schemas by which records are decoded. They come from files that the user gave, from a
- * registry, and from the last Avro file. A decoder asks for a schema by the id of its version. If the
- * version is not here, the registry is asked once, and the record waits.
+ * registry, and from the last Avro file that a record contained. A decoder asks for a schema by the id of its
+ * version. If the version is not here, the registry is asked once, and the record waits.
  *
- * The states of a version. Once it is HERE it stays so, because the schema of an id never changes:
+ * The states of a version. HERE is the last one, because the schema of an id never changes:
  *
- *   ASKED --> HERE     the schema has come
+ *   ASKED --> HERE     the registry has returned the schema
  *     |  ^
- *     v  |             a record needs it after its back-off
- *   FAILED             why it can't be had; told for each record that needs it
+ *     v  |             a record needs the schema, and the back-off is over
+ *   FAILED             the registry has not returned the schema; each record that needs it fails with `why`
  *
  * At most SLP_SCHEMAS_MAX versions are kept. When there are more, the version whose last use is longest
  * ago is dropped. */
@@ -41,13 +41,13 @@ typedef struct slp_schema {
 } slp_schema;
 
 typedef struct slp_version { /* a version of a schema in a registry */
-  slp_list link;             /* links the version into slp_schemas.versions */
+  slp_list link;             /* in slp_schemas.versions */
   uint8_t id[SLP_SCHEMA_ID];
   slp_schema_state state;
   slp_schema schema;
-  char why[SLP_DECODER_WHY]; /* the reason for the user, in state FAILED */
+  char why[SLP_DECODER_WHY]; /* in state FAILED: the reason, in words for the user */
   uint64_t again_at_us;      /* in state FAILED: time before which the version is not asked for again */
-  uint64_t wait_us;          /* how long the back-off will be after the next failure */
+  uint64_t wait_us;          /* how long the back-off after the next failure will be */
 } slp_version;
 
 struct slp_schemas {
@@ -62,44 +62,44 @@ struct slp_schemas {
   size_t versions_n;
   slp_buf file_text;           /* the JSON text of file_schema */
   slp_avro_schema file_schema; /* the schema in the last Avro file; mem NULL: there is none */
-  /* the first schema-version id for which the schema file without an id was used */
+  /* the id of the first schema version for which the schema file without an id was used */
   uint8_t seen[SLP_SCHEMA_ID];
-  /* seen_any: 1: `seen` is set. seen_more: 1: the file without an id was used for a second id too. It may
-   * not fit both */
+  /* seen_any: 1 if `seen` is set. seen_more: 1 if the file without an id was used for a second id too,
+   * although it may not fit both. */
   uint8_t seen_any, seen_more;
-  /* Asks a registry for v, whose state is ASKED. Returns 0 if the call was begun. Then slp_schemas_answer
-   * or slp_schemas_refuse is called later, never from inside `ask`. Returns a negative code with a message
-   * in `why` if the registry can't be asked now. NULL: there is no registry. */
+  /* Asks a registry for v, whose state is ASKED. NULL: there is no registry. Returns 0 if a call was begun.
+   * Then slp_schemas_answer or slp_schemas_refuse is called later, never from inside `ask`. Returns a
+   * negative code with a message in `why` if the registry can't be asked now. */
   int (*ask)(slp_schemas *s, slp_version *v, char why[SLP_DECODER_WHY]);
   void *user;
 };
 
 void slp_schemas_init(slp_schemas *s, slp_mem *mem);
 void slp_schemas_free(slp_schemas *s);
-/* Reads a schema that the user gave as [ID=]FILE[#MESSAGE]. The content is an Avro schema in JSON or a
- * descriptor set of Protobuf; its bytes show which. If a file is named FILE#MESSAGE as a whole, that file
- * is read. Returns 0, SLP_EINVAL with a message in `why`, or SLP_ENOMEM. */
+/* Reads a schema that the user gave as [ID=]FILE[#MESSAGE]. The file has an Avro schema in JSON or a
+ * descriptor set of Protobuf; its bytes show which. If a file with the whole name FILE#MESSAGE exists, that
+ * file is read. Returns 0, SLP_EINVAL with a message in `why`, or SLP_ENOMEM. */
 int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]);
 /* Finds the schema of a version. Returns 0 and sets *ret, which is valid until the next call. Returns
- * SLP_DECODE_WAITS if the registry was asked: call again later. Returns SLP_EBADDATA with a message in
- * `why` if the schema can't be had, or SLP_ENOMEM. */
+ * SLP_DECODE_WAITS if the registry was asked: call again later. Returns SLP_EBADDATA with a message in `why`
+ * if there is no file for the schema and the registry does not return it, or SLP_ENOMEM. */
 int slp_schemas_find(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID], const slp_schema **ret,
                      char why[SLP_DECODER_WHY]);
-/* Parses `json`, the schema that an Avro file carries. The parsed schema is kept, because the next Avro
- * file mostly carries the same one. Returns what slp_avro_schema_read() returns. *ret is valid until the
- * next call. */
+/* Parses `json`, the schema inside an Avro file. Keeps the parsed schema, because the next Avro file mostly
+ * has the same one. Returns what slp_avro_schema_read() returns. *ret is valid until the next call. */
 int slp_schemas_of_file(slp_schemas *s, slp_str json, const slp_avro_schema **ret, char why[SLP_DECODER_WHY]);
 
-/* Returns the descriptor set for records without Glue's header: the one whose user chose a message
- * (FILE#MESSAGE). NULL: there is none. */
+/* Returns the descriptor set for records without Glue's header: that of the file without an id for which the
+ * user chose a message (FILE#MESSAGE). NULL: there is none. */
 const slp_pb_schema *slp_schemas_named(const slp_schemas *s);
 
-/* Called when the registry has answered, with the format's name and the schema. v goes to HERE, or to
- * FAILED if the schema can't be used. */
+/* Called when the registry has returned the schema `definition` of v, in the format with the name `format`. v
+ * goes to HERE, or to FAILED if the schema can't be used. */
 void slp_schemas_answer(slp_schemas *s, slp_version *v, slp_str format, slp_str definition);
-/* Called when the registry has not given the schema, for the reason `why`. v goes to FAILED. */
+/* Called when the registry has not returned the schema, for the reason `why`. v goes to FAILED. */
 void slp_schemas_refuse(slp_schemas *s, slp_version *v, const char *why);
-/* Called when the call for v was cancelled. v is asked for again as soon as a record needs it. */
+/* Called when the call for v was cancelled. v goes to FAILED without a back-off, so the registry is asked
+ * again as soon as a record needs v. */
 void slp_schemas_give_up(slp_schemas *s, slp_version *v);
 /* returns 1 if `given`, which has the form [ID=]FILE, begins with an id */
 int slp_schemas_has_id(const char *given);

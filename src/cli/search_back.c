@@ -1,17 +1,18 @@
-/* search_back.c - chooses windows of time. */
+/* search_back.c - chooses the windows of time in which the last N records are searched. */
 #include "cli/search_back.h"
 
 #define FIRST_MS 1000
 #define TIMES_LONGER 4
-/* After a window of this length with too few records the next one begins at the oldest record. Most streams
- * keep little more, and if that window is too dense, the search goes on with longer ones that begin later. */
+/* If the next window would be longer than this, it begins at the oldest record instead, because most streams
+ * do not keep records for long. If that window has too many records, shorter windows follow. */
 #define LONGEST_MS (INT64_C(2) * 3600000)
 
 void slp_search_back_begin(slp_search_back *s, int64_t now_ms) {
   *s = (slp_search_back){.now_ms = now_ms, .sparse_ms = now_ms, .dense_ms = -1, .at_ms = now_ms - FIRST_MS};
 }
 
-/* Chooses a window between the longest that had too few records and the shortest that had too many. */
+/* Chooses the next window: longer than the longest that had too few records, and shorter than the shortest
+ * that had too many. If there is no length between them, chooses the latter, and sets `whole`. */
 static void choose(slp_search_back *s) {
   int64_t sparse_ms = s->now_ms - s->sparse_ms;
   int64_t longer_ms = sparse_ms ? sparse_ms * TIMES_LONGER : FIRST_MS;

@@ -47,7 +47,7 @@ uint64_t slp_feed_due(uint64_t us, uint64_t rate) {
   return us / 1000000u * rate + us % 1000000u * rate / 1000000u;
 }
 
-#define TABLE_NAME_MIN 3 /* DynamoDB refuses names of tables that are shorter */
+#define TABLE_NAME_MIN 3 /* DynamoDB refuses shorter names of tables */
 #define TABLE_PARTITIONS_MAX 100
 #define FEED_MS 20 /* how often records of --feed are put */
 
@@ -88,8 +88,8 @@ static void on_out_failed(slp_app *app) { end_serve(app->user); }
 
 static void add_export(slp_buf *b, const char *name, const char *value) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._-+=";
-  /* The value stands in single quotes, because a key may contain any character. A quote inside the value is
-   * written as '\'': end of quotes, escaped quote, beginning of quotes. */
+  /* The value is written in single quotes, because a key may contain any character. A quote inside the value
+   * is written as '\'': end of quotes, escaped quote, beginning of quotes. */
   const char *quote = value[strspn(value, plain)] ? "'" : "";
   slp_buf_addf(b, "export %s=%s", name, quote);
   for (; *value; value++)
@@ -155,7 +155,8 @@ static int put_one(serve *s, const char *stream) {
   return r;
 }
 
-/* Puts what is due. What was due while the process stood for more than a second is left out. */
+/* Puts the records that are due. If the process was stopped for more than a second, skips the records that
+ * were due before the last second. */
 static void feed(void *arg) {
   serve *s = arg;
   const slp_args *a = s->app.args;

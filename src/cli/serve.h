@@ -10,8 +10,8 @@
 
 #define SLP_SANDBOX_REGION "us-east-1"
 
-/* A creds callback (sloop_opts_t.creds) for consumers of the sandbox in this process. Answers with the
- * sandbox's keys, whatever keys the environment has. */
+/* A callback for credentials (sloop_opts_t.creds) of consumers that read the sandbox in this process. It
+ * returns the sandbox's keys, whatever keys the environment has. */
 void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg);
 
 /* runs the command to its end, and returns the exit code */
@@ -20,8 +20,8 @@ int slp_serve_run(slp_mem *mem, const slp_args *args);
 /* The records of --feed are orders of a made-up shop, in JSON. */
 #define SLP_FEED_KEY 24
 
-/* Writes record `number` (0, 1, ...) and its partition key, which is its user. The same number gives the same
- * record, but for its time. Returns 0, or the error of b. */
+/* Writes record `number` (0, 1, ...), and the record's user as the partition key. The same number gives the
+ * same record, except for its time. Returns 0, or the error of b. */
 int slp_feed_record(uint64_t number, int64_t now_ms, slp_buf *b, char key[SLP_FEED_KEY]);
 /* Returns how many records are due `us` after the beginning, at `rate` records a second. */
 uint64_t slp_feed_due(uint64_t us, uint64_t rate);

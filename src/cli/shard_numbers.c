@@ -13,7 +13,7 @@ void slp_names_free(slp_names *t) {
   slp_names_init(t, t->mem);
 }
 
-/* Returns the slot with this name, or the free slot for it if no slot has the name. */
+/* Returns the index of the slot with this name, or of the free slot for it if no slot has the name. */
 static uint32_t slot_of(const slp_names *t, const char *name) {
   uint32_t at = (uint32_t)slp_hash(&t->key, slp_str_of(name)) & (t->slots_n - 1);
   while (t->slots[at] && strcmp(t->name[t->slots[at] - 1], name) != 0) at = (at + 1) & (t->slots_n - 1);

@@ -9,8 +9,9 @@
 
 typedef struct slp_names {
   slp_mem *mem;
-  char **name; /* owned; the n ids; the index is the number */
-  /* owned; hash table of slots_n slots with open addressing; a slot has the number + 1; 0: free */
+  char **name; /* owned; name[i] is the id with number i; n ids */
+  /* owned; a hash table of slots_n slots with open addressing; a slot has 1 plus a number; 0: the slot is
+   * free */
   uint32_t *slots;
   uint32_t n, cap, slots_n;
   slp_hash_key key; /* key of the hash function for the slots */

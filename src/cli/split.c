@@ -1,4 +1,5 @@
-/* split.c - finds delimiters, also those that begin in one piece and end in another. */
+/* split.c - splits input into records. A delimiter may begin in one piece of the input and end in the
+ * next. */
 #include "cli/split.h"
 
 #include "base/buf.h"
@@ -11,7 +12,7 @@ void slp_splitter_init(slp_splitter *s, slp_mem *mem, slp_str delimiter, size_t 
 
 void slp_splitter_free(slp_splitter *s) { slp_buf_free(&s->held); }
 
-/* Returns the place of the first delimiter in text, or SIZE_MAX. */
+/* Returns the offset of the first delimiter in `text`; SIZE_MAX: there is none. */
 static size_t find(slp_str text, slp_str delimiter) {
   if (!delimiter.n) return SIZE_MAX;
   for (size_t at = 0; text.n - at >= delimiter.n && text.n >= delimiter.n;) {
@@ -24,8 +25,8 @@ static size_t find(slp_str text, slp_str delimiter) {
   return SIZE_MAX;
 }
 
-/* Returns how many bytes of a delimiter are at the end of `held`, if the rest of it begins the piece. Returns
- * 0 if no delimiter lies across the border. */
+/* If a delimiter begins at the end of `held` and ends in the piece, returns how many of its bytes are in
+ * `held`. Otherwise returns 0. */
 static size_t find_across(const slp_splitter *s, slp_str piece) {
   slp_str d = s->delimiter;
   size_t most = d.n ? slp_min_u64(d.n - 1, s->held.n) : 0;
@@ -46,7 +47,8 @@ static int give(slp_splitter *s, slp_str text, int delimited) {
   return was_long || text.n > s->max ? SLP_SPLIT_LONG_END : SLP_SPLIT_RECORD;
 }
 
-/* Returns most of `held` as a part of a long record. Keeps the bytes that may begin a delimiter. */
+/* Returns `held`, except its last `keep` bytes, as a part of a long record. These bytes may be the beginning
+ * of a delimiter. */
 static int give_part(slp_splitter *s, size_t keep) {
   if (!s->is_long) s->number++;
   s->is_long = 1;
@@ -56,7 +58,8 @@ static int give_part(slp_splitter *s, size_t keep) {
   return SLP_SPLIT_LONG_PART;
 }
 
-/* Clears `held` after it was returned. After a part keeps its last bytes, which may begin a delimiter. */
+/* Clears `held` after it was returned. After a part of a long record, keeps the last bytes of `held`, which
+ * were not returned. */
 static void drop_spent(slp_splitter *s) {
   size_t from = s->spent == 2 ? s->text.n : s->held.n;
   if (s->spent && s->held.n) memmove(s->held.p, s->held.p + from, s->held.n - from);

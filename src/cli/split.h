@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 typedef enum {
-  SLP_SPLIT_MORE, /* all bytes were taken, and the record goes on in the next piece */
+  SLP_SPLIT_MORE, /* all bytes of the piece were taken; the record continues in the next piece */
   SLP_SPLIT_RECORD,
   SLP_SPLIT_LONG_PART, /* a part of a record that is longer than the maximum; more of it follows */
   SLP_SPLIT_LONG_END   /* the last part of such a record, which may be empty */
@@ -16,11 +16,14 @@ typedef struct slp_splitter {
   slp_str delimiter; /* borrowed; n 0: the whole input is one record */
   size_t max;        /* the longest record, without its delimiter */
   slp_buf held;      /* the beginning of a record that is not complete */
-  uint64_t number;   /* of the record that was returned last, or is being returned in parts; from 1 on */
+  uint64_t number;   /* number, from 1, of the record that was returned last or is being returned in parts */
   uint8_t is_long;   /* 1: parts of a long record were returned, and its end was not */
-  uint8_t spent;     /* 1: `held` was returned, and is to be cleared */
-  slp_str text;      /* what was returned; valid until the next call or the end of the piece */
-  uint8_t delimited; /* 1: the delimiter followed; 0: the input ended there, or the record goes on */
+  /* `held` is to be cleared at the next call: 1: wholly; 2: except for the last bytes, which were not
+   * returned */
+  uint8_t spent;
+  /* the record or part that was returned; valid until the next call, or until the piece is freed */
+  slp_str text;
+  uint8_t delimited; /* 1: a delimiter follows `text`; 0: the input ended there, or the record continues */
 } slp_splitter;
 
 void slp_splitter_init(slp_splitter *s, slp_mem *mem, slp_str delimiter, size_t max);

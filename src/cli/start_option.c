@@ -72,8 +72,9 @@ static int is_oldest(const char *z) {
          strcmp(z, "TRIM_HORIZON") == 0;
 }
 
-/* Returns 1 for a time that stands alone, such as 10m or 2026-01-31. A number may also be a position in
- * another tool, and 13:10 a record in shard 13. */
+/* Returns 1 for a time without "s@", such as 10m or 2026-01-31, so that the message can suggest s@TIME.
+ * Returns 0 for digits alone and 13:10: a number may be meant as a position, as in another tool, and 13:10 as
+ * a record in shard 13. */
 static int is_time(slp_str text, const slp_clock *clock) {
   int64_t at_ms;
   for (size_t i = 0; i < text.n; i++)

@@ -16,9 +16,9 @@ typedef struct slp_start {
   uint64_t sub;    /* number of a record inside an aggregate, for the kind SLOOP_AT_SEQ */
   /* path of a file of tokens, for the kind SLOOP_AT_TOKEN; it points into the text that was parsed */
   const char *file;
-  /* N, if the text was -N, the last N records; 0: it was not. Then nothing else is set */
+  /* N, if the text was -N (the last N records); then nothing else is set; 0: the text was not -N */
   uint64_t last;
-  uint8_t is_end; /* 1: the text was e@TIME. Then only at_ms is set, to the time to end at */
+  uint8_t is_end; /* 1: the text was e@TIME; then only at_ms is set */
 } slp_start;
 
 /* Parses oldest | beginning | latest | end | -N | s@TIME | e@TIME | @FILE | SHARD:SEQ[.SUB]. A SHARD that has

@@ -12,8 +12,8 @@ int slp_is_stream_pattern(const char *word) { return strpbrk(word, "*?[") != NUL
 
 /* ---- matching ------------------------------------------------------------------------------------------ */
 
-/* Returns how many bytes the bracket at the beginning of `glob` has, with both its ends. Returns 0 if it has
- * no end. A ] right after the [ or [! is a character of the bracket and not its end. */
+/* Returns the length of the bracket expression at the beginning of `glob`, with both its brackets; 0 if it is
+ * not closed. A ] right after the [ or [! is a character of the expression, not its end. */
 static size_t bracket_bytes(slp_str glob) {
   size_t i = 1;
   if (i < glob.n && (glob.p[i] == '!' || glob.p[i] == '^')) i++;
@@ -22,7 +22,7 @@ static size_t bracket_bytes(slp_str glob) {
   return i < glob.n ? i + 1 : 0;
 }
 
-/* Returns 1 if the bracket, whose length is that of `bracket`, has the character c. */
+/* Returns 1 if the whole bracket expression `bracket` matches the character c. */
 static int bracket_has(slp_str bracket, char c) {
   size_t i = 1, end = bracket.n - 1;
   int other = bracket.p[i] == '!' || bracket.p[i] == '^', has = 0;
@@ -48,8 +48,9 @@ static size_t match_one(slp_str glob, char c) {
 }
 
 int slp_glob_matches(slp_str glob, slp_str name) {
-  /* Where the last * stands, and how far into the name it reaches so far. If the rest does not match, that *
-   * takes one character more. An earlier * need not: what it took is as good as any longer part. */
+  /* star: offset of the last * in `glob`; star_n: how far into the name that * reaches so far. If the rest
+   * does not match, that * takes one character more. An earlier * need not take more, because a longer part
+   * is never better for it. */
   size_t g = 0, n = 0, star = SIZE_MAX, star_n = 0;
   while (n < name.n) {
     slp_str rest = {glob.p + g, glob.n - g};
@@ -87,7 +88,7 @@ int slp_stream_pattern_takes(const slp_stream_pattern *p, const char *listed, sl
 
 /* ---- parsing ------------------------------------------------------------------------------------------- */
 
-/* Returns NULL, or what is wrong with a pattern of a name. */
+/* Returns what is wrong with the pattern of a name; NULL: nothing. */
 static const char *wrong_glob(slp_str glob) {
   int inside = 0; /* 1: inside a bracket */
   for (size_t i = 0; i < glob.n; i++) {
@@ -109,7 +110,8 @@ static const char *wrong_glob(slp_str glob) {
   return NULL;
 }
 
-/* Splits an ARN in front of the name. Returns 0 if the ARN has no name of a stream or table. */
+/* Splits an ARN into the part before the name, and the name. Returns 1, or 0 if the ARN does not have the
+ * name of a stream or table. */
 static int split_arn(slp_str word, slp_stream_pattern *ret) {
   static const char *const ends[] = {":stream/", ":table/"};
   static const char *const services[] = {":kinesis:", ":dynamodb:"};

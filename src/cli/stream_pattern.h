@@ -6,8 +6,8 @@
 #include "base/buf.h"
 
 typedef struct slp_stream_pattern { /* points into the word that was parsed */
-  /* What stands before the name: "" for a name of Kinesis, "dynamodb:", or the beginning of an ARN up to and
-   * with "stream/" or "table/". */
+  /* The part before the name: "" for a stream of Kinesis; "dynamodb:"; or the beginning of an ARN, including
+   * "stream/" or "table/". */
   slp_str before;
   slp_str glob;     /* the pattern of the name */
   uint8_t of_table; /* 1: names of DynamoDB tables; 0: names of Kinesis streams */
@@ -17,17 +17,18 @@ typedef struct slp_stream_pattern { /* points into the word that was parsed */
 int slp_is_stream_pattern(const char *word);
 /* Parses a pattern. Returns 0, or SLP_EINVAL and a sentence in `why` that begins with the word. */
 int slp_stream_pattern_read(const char *word, slp_stream_pattern *ret, char why[200]);
-/* Returns 1 if `name` matches `glob`: * is any characters, ? is one, [a-z] one of these, [!a-z] one other. */
+/* Returns 1 if `name` matches `glob`. * matches any characters, ? one character, [a-z] one of these
+ * characters, [!a-z] one other character. */
 int slp_glob_matches(slp_str glob, slp_str name);
-/* Returns 1 if the pattern matches `listed`, a stream as it is listed: "orders", "dynamodb:TABLE", or the
- * ARN of an older stream of a table, which no pattern matches. If it does, appends to ret what the user
- * would have typed to name that stream. An error of ret shows later, by slp_buf_failed(). */
+/* Returns 1 if the pattern matches `listed`, a stream as the listing names it: "orders", "dynamodb:TABLE", or
+ * the ARN of an older stream of a table, which no pattern matches. If it matches, appends to ret the name by
+ * which a user would give that stream. The caller must check slp_buf_failed(ret). */
 int slp_stream_pattern_takes(const slp_stream_pattern *p, const char *listed, slp_buf *ret);
-/* Writes the part of the pattern that is the same in all names that match: from its beginning to the first
- * * ? or [. Returns its length, less than `size`. */
+/* Writes the part of the pattern before its first * ? or [, which all matching names have in common. Returns
+ * its length, which is less than `size`. */
 size_t slp_stream_pattern_stem(const slp_stream_pattern *p, char *out, size_t size);
-/* Appends the pattern for a policy of IAM, which knows * and ? and no brackets: a bracket becomes a ?.
- * Returns 1 if that made the pattern match more names. */
+/* Appends the pattern for a policy of IAM. IAM knows * and ? but no brackets, so a bracket expression becomes
+ * a ?. Returns 1 if the pattern then matches more names. */
 int slp_stream_pattern_for_iam(slp_str glob, slp_buf *ret);
 
 #endif

@@ -37,7 +37,8 @@ static void wait_for_next(slp_stream_scan *scan) {
   scan->next_us = slp_program_mono_us() + scan->finder.app->args->streams_ms * UINT64_C(1000);
 }
 
-/* Tells the user that the streams could not be listed, once until they are listed again. */
+/* Reports that the streams could not be listed. Reports it once, and again only after a listing has
+ * succeeded. */
 static void tell_failed(slp_stream_scan *scan, const slp_fail *f) {
   char why[SLP_TOLD_LINE];
   sloop_error_t e = slp_error_of_fail(f);
@@ -48,9 +49,9 @@ static void tell_failed(slp_stream_scan *scan, const slp_fail *f) {
                   scan->finder.app->args->streams_ms / 1000u, why);
 }
 
-/* Returns 1 if the listed stream in this place is another one than the one that is gone. A stream that is
- * being deleted is still listed for a while, so either a listing without it must have come in between, or
- * much time. A stream that could never be read is not tried again by time. */
+/* Returns 1 if the listed stream with the name of places[at], whose stream is gone, is a new one. A stream
+ * that is being deleted is still listed for a while. So it is a new one if a listing between did not have it,
+ * or if a long time has passed. Time alone does not count for a stream that could never be read. */
 static int is_anew(slp_stream_scan *scan, size_t at) {
   uint64_t wait_us = scan->finder.app->args->streams_ms * UINT64_C(2000);
   if (!scan->places[at].gone_us || !scan->is_free(scan, at)) return 0;
@@ -58,9 +59,9 @@ static int is_anew(slp_stream_scan *scan, size_t at) {
          (scan->places[at].answered && slp_program_mono_us() - scan->places[at].gone_us >= wait_us);
 }
 
-/* Returns the place in which the listed stream is to be read: its own one if it was made again, the end, or
- * the place of a stream that is gone. Returns SLP_ARGS_STREAMS_MAX if it is read already, or if there is no
- * place; then *ret_full is 1. */
+/* Returns the index in args->streams at which the listed stream is to be read. That is its old index if the
+ * stream was deleted and made again; or else the end, or the index of a stream that is gone. Returns
+ * SLP_ARGS_STREAMS_MAX if the stream is read already; or with *ret_full 1 if there is no free index. */
 static size_t place_for(slp_stream_scan *scan, const char *name, int *ret_full) {
   const slp_args *a = scan->finder.app->args;
   *ret_full = 0;
@@ -99,7 +100,8 @@ void slp_stream_scan_gone(slp_stream_scan *scan, size_t at, int answered) {
   scan->places[at].answered = answered != 0;
 }
 
-/* Ends the reading of streams that a complete listing did not have, if they are gone. */
+/* Called after a complete listing. Stops reading the streams that it did not have, if they are known to be
+ * gone. */
 static void leave_unlisted(slp_stream_scan *scan) {
   const slp_args *a = scan->finder.app->args;
   for (size_t i = 0; i < a->streams_n && scan->state != SLP_SCAN_OFF; i++) {
@@ -151,7 +153,8 @@ int slp_stream_scan_open(slp_stream_scan *scan, slp_app *app) {
   sloop_opts_t o;
   char room[SLP_STREAM_ARN_MAX + 1];
   slp_listing_opts(app->args, room, &o);
-  /* -e is about the streams of the start, and an end before now is about none that are made later */
+  /* No new stream is read with -e, which is about the streams of the start; or if the time of --until is
+   * past, because no later stream has records from before it. */
   const slp_args *a = app->args;
   scan->takes_new = !a->until_tip && !(a->until_given && a->until_ms <= slp_program_wall_ms());
   int r = slp_cli_consumer_open_idle(&scan->finder, app, &o);

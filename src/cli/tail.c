@@ -1,9 +1,9 @@
 /* tail.c - prints the records of streams. A batch is given back only after its text was written (output.h).
- * So a slow reader of standard output stops the fetching, and only records that were printed are
+ * So a slow reader of standard output slows the fetching down, and only records that were printed are
  * acknowledged.
  *
- * A shard is at its tip when it is read up to its newest record; a stream or a consumer, when all of its
- * shards are. */
+ * A shard is at its tip when it is read up to its newest record. A stream or a consumer is at its tip when
+ * all of its shards are. */
 #include "cli/tail.h"
 
 #include "api/identity.h"
@@ -37,70 +37,75 @@
 #include <sloop.h>
 #include <stdio.h>
 
-/* With -p key:TEXT: the most generations of shards that are read; see `reading` below. */
+/* With -p key:TEXT: the most generations of shards that are read (see `reading` below). */
 #define FOLLOWED_MAX 1024
 
-/* One consumer, and how far it has read. It reads a whole stream, or with -p key:TEXT one generation of
- * shards: those that one call of on_found was given. */
+/* One consumer, and how far it has read. It reads a whole stream; or, with -p key:TEXT, one generation of
+ * shards: those that one call of on_found passed. */
 typedef struct reading {
   slp_cli_consumer consumer;
   slp_until until;
   slp_fleet_look look; /* with leases: what the rows say about the whole application */
   uint64_t begun_us;   /* when the consumer was opened */
-  /* with leases: since when all shards of this worker are read as far as -e or --until asks; 0: not all
-   * are */
+  /* with leases: since when this worker has read all of its shards as far as -e or --until asks; 0: it has
+   * not */
   uint64_t done_us;
   uint64_t last_us; /* when the consumer's last record came */
   uint8_t opened;   /* 1: the consumer was opened without an error */
-  /* 1: the consumer has read each of its shards to the newest record, and no batch came since */
+  /* 1: the consumer has read each of its shards to the newest record, and no batch has come since */
   uint8_t at_tip;
-  uint8_t ended; /* 1: the consumer takes no more records, and is closed when all of its text is written */
-  /* 1: the stream, which a pattern found, is gone or can't be read. The command reads the other streams. */
+  uint8_t ended; /* 1: the consumer delivers no more records; it is closed when all of its text is written */
+  /* 1: the stream, which a pattern found, was deleted or can't be read; the command reads the other
+   * streams */
   uint8_t gone;
   uint8_t late; /* 1: a pattern found the stream while the command ran */
 } reading;
 
 typedef struct tail {
   slp_app app;
-  /* Owned. Without -p key:TEXT: one for each stream; the other consumers join the first one. With -p
-   * key:TEXT: one for each generation of shards. */
+  /* Owned. Without -p key:TEXT: one element for each stream; the consumers join the first one, or that of
+   * `scan`. With -p key:TEXT: one element for each generation of shards. */
   reading *each;
-  size_t n;                 /* how many elements of `each` were opened so far */
-  slp_follow follow;        /* finds the shards of -p key:TEXT; not in use otherwise */
-  slp_last_records last;    /* finds where the records of -n and -o -N begin; not in use otherwise */
-  slp_args *args;           /* borrowed; gets the names of new streams that match a pattern */
-  slp_stream_scan scan;     /* finds new streams that match a pattern; SLP_SCAN_OFF if that is not wanted */
-  sloop_stats_t replaced;   /* sums of consumers whose place in `each` has another stream now */
-  sloop_metrics_t *metrics; /* owned by the consumer of metrics_of; NULL: none */
-  reading *metrics_of;      /* the consumer whose close ends the metrics; NULL: there are no metrics now */
+  size_t n;              /* how many elements of `each` are or were in use */
+  slp_follow follow;     /* finds the shards of -p key:TEXT; not in use otherwise */
+  slp_last_records last; /* finds where the records of -n and -o -N begin; not in use otherwise */
+  slp_args *args;        /* borrowed; gets the names of new streams that match a pattern */
+  slp_stream_scan scan;  /* finds new streams that match a pattern; SLP_SCAN_OFF if that is not wanted */
+  /* sums of the statistics of consumers whose element in `each` has another stream now */
+  sloop_stats_t replaced;
+  sloop_metrics_t *metrics; /* owned by the consumer of metrics_of; NULL: there are no metrics */
+  /* the metrics end when the consumer of this element is closed; NULL: there are no metrics */
+  reading *metrics_of;
   slp_places places;
   slp_printer printer;
   slp_printer_reports report; /* what the user was told about records that can't be printed as asked */
   slp_registry registry;      /* asks the Schema Registry for schemas that the printer needs */
   slp_progress progress;
   slp_output output;
-  /* the consumer with a record that can't be printed, which ends the command; NULL: there is none */
+  /* the element with a record that can't be printed, which ends the command; NULL: there is none */
   reading *bad;
-  int bad_code;     /* the error of slp_printer_step for the record that `bad` is about */
+  int bad_code;     /* the error that slp_printer_step returned for that record */
   uint64_t printed; /* number of records printed, including output.dropped */
   /* last_record_us: when the last batch came. begun_us: when the command began. */
   uint64_t last_record_us, begun_us;
   int64_t begun_ms; /* when the command began, by the wall clock */
-  uint8_t missed;   /* 1: a stream that a pattern found is gone, and what is missed makes the command fail */
-  uint8_t reached;  /* 1: with --until: every record before the time was printed */
-  uint8_t ending;   /* 1: the command is ending, and takes no more batches */
+  /* 1: a stream that a pattern found is gone in a way that makes the command fail at its end (leave_gone) */
+  uint8_t missed;
+  uint8_t reached;    /* 1: with --until: every record before the time was printed */
+  uint8_t ending;     /* 1: the command is ending, and takes no more batches */
   uint8_t place_kept; /* 1: with --save: this process has tried to write the file at least once */
   uint8_t place_lost; /* 1: the positions could not be saved, and the user was told so */
-  uint8_t overdue;    /* 1: on_overdue was called; text that is not written by then is never written */
+  uint8_t overdue;    /* 1: on_overdue was called, so text that is not written yet is never written */
 } tail;
 
-/* Returns how many records were printed, for -c. A record does not count if it was dropped because another
- * worker has its shard. */
+/* Returns how many records were printed, for -c. Does not count records that were dropped because another
+ * worker has their shard. */
 static uint64_t printed_of(const tail *t) { return t->printed - t->output.dropped; }
 
 static size_t number_of(const tail *t, const reading *rd) { return (size_t)(rd - t->each); }
 
-/* Returns 1 if the consumer reads its stream, or will. 0: a pattern found the stream, and it is gone. */
+/* Returns 1 if the consumer reads its stream, or will read it. Returns 0 if the stream is gone
+ * (reading.gone). */
 static int is_read(const reading *rd) { return !rd->gone; }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -156,8 +161,8 @@ static void leave_if_done(tail *t) {
   slp_app_close(&t->app);
 }
 
-/* Closes a consumer that has ended, when all of its text was written and acknowledged or will never be
- * written. Stores the consumer's position before. */
+/* Closes a consumer that has ended, once all of its text is written and acknowledged, or will never be
+ * written. Before that, stores the consumer's position. */
 static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_output_has(&t->output, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
@@ -176,14 +181,14 @@ static void stop_all(tail *t) {
       slp_cli_consumer_stop(&t->each[i].consumer, has_leases(t) ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
 }
 
-/* When all text is written, stops the consumers, which releases their leases. Waits for a slow reader of
- * standard output, because otherwise the saved positions would not include the text. After a Ctrl-C this
- * does not wait, because the output was cut. */
+/* When the command ends and all text is written, stops the consumers, which releases their leases. Waits for
+ * a slow reader of standard output: otherwise the saved positions would be before the text that is still to
+ * be written. After a Ctrl-C does not wait, because the output was cut. */
 static void stop_if_written(tail *t) {
   if (t->ending && (t->app.interrupted || slp_output_empty(&t->output))) stop_all(t);
 }
 
-/* Ends the command. No more batches are taken; records that are already here are still printed. */
+/* Ends the command: takes no more batches, but still prints the records that are already here. */
 static void end_tail(tail *t) {
   if (t->ending) return;
   t->ending = 1;
@@ -198,9 +203,9 @@ static void end_tail(tail *t) {
   slp_stream_scan_close(&t->scan);
 }
 
-/* Returns 1 if the command reads on without this consumer, which has failed. Streams that a pattern found
- * come and go, so one that was deleted is no reason to end. What is wrong with a new stream, such as a
- * missing right, must not end the reading of the old ones either. */
+/* Returns 1 if the command continues without this consumer, which has ended. Streams that a pattern found
+ * come and go, so the command does not end when one is deleted. An error of a new stream, such as a missing
+ * right, must not end the reading of the old streams either. */
 static int reads_on_without(const tail *t, const reading *rd) {
   const slp_cli_consumer *c = &rd->consumer;
   if (rd->gone) return 1;
@@ -208,7 +213,7 @@ static int reads_on_without(const tail *t, const reading *rd) {
   return c->failed_by == SLOOP_ENOSTREAM || rd->late;
 }
 
-/* Ends the command when no stream is left, and no new one is wanted. */
+/* Ends the command if all streams are gone and no new one will be read. */
 static void end_if_all_gone(tail *t) {
   if (t->scan.takes_new) return;
   for (size_t i = 0; i < t->n; i++)
@@ -216,8 +221,9 @@ static void end_if_all_gone(tail *t) {
   end_tail(t);
 }
 
-/* Goes on without a stream. The command fails at its end only if the stream is missed: another error than
- * that it was deleted, or -e or --until, which ask for all that was there. */
+/* Continues without a stream that is gone. The command fails at its end in two cases:
+ *   1. the stream was not deleted, but had another error;
+ *   2. -e or --until was given, so all records that were there are wanted. */
 static void leave_gone(tail *t, reading *rd) {
   const slp_args *a = t->app.args;
   int deleted = !rd->consumer.failed_by || rd->consumer.failed_by == SLOOP_ENOSTREAM;
@@ -249,16 +255,16 @@ static void fail(tail *t, reading *rd, const char *why) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Returns 1 if the command ends at the first record that arrived after the time of --until. With records in
- * order of time, all records still to come arrived after that time too. With leases this does not hold: this
- * worker may get another shard at any moment, whose records are older. */
+/* Returns 1 if the command ends at the first record that arrived after the time of --until. That is so with
+ * records in order of time, because all later records arrived after that time too. With leases it is not:
+ * this worker may get another shard at any moment, whose records are older. */
 static uint8_t ends_everything(const tail *t) {
   return t->app.args->opts.order == SLOOP_ORDER_TIME && !has_leases(t);
 }
 
-/* Pauses all shards that are past the end. Record r of batch b is past the end, so r and the records after
- * it are given back. Of each shard in that part of the batch, the next record is looked at. Otherwise N
- * shards would cost N batches. */
+/* Pauses shards that are past the end of --until. Record r of batch b is past it, so r and the records after
+ * it are given back. Looks at the next record of each shard in that part of the batch, and pauses each shard
+ * whose record is past the end. Otherwise N shards would cost N batches. */
 static void pause_all_past(tail *t, reading *rd, const sloop_batch_t *b, const sloop_record_t *r) {
   size_t n = sloop_batch_count(b), i = 0;
   while (i < n && sloop_batch_at(b, i) != r) i++;
@@ -322,7 +328,7 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
   return SLP_MADE;
 }
 
-/* Ends the command with the failure in t->bad. */
+/* Ends the command because of the record in t->bad, which can't be printed. */
 static void fail_bad(tail *t) {
   char line[300];
   slp_printer_failure(&t->printer, t->bad_code, line);
@@ -331,8 +337,8 @@ static void fail_bad(tail *t) {
 
 static void check_until(tail *t);
 
-/* Makes text of waiting records and writes as much as the reader takes. Then ends the command, or stops or
- * closes consumers, if everything needed for that is written. */
+/* Makes text of waiting records, and writes as much as the reader takes. Then ends the command, or stops or
+ * closes consumers, if all text that they wait for is written. */
 static void print_some(tail *t) {
   uint64_t count = t->app.args->count;
   slp_output_run(&t->output);
@@ -369,8 +375,8 @@ static void keep_places(tail *t) {
 static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
-  /* The file is written before the first record is printed, so that a file that can't be written is
-   * noticed then. */
+  /* Writes the file of --save before the first record is printed, so that an unwritable file ends the command
+   * before that. */
   if (!t->place_kept) keep_places(t);
   if (t->ending || t->app.out_failed) {
     sloop_batch_done(batch, 0);
@@ -394,9 +400,9 @@ static int leaves_with_fleet(const tail *t) {
   return has_leases(t) && (t->app.args->until_tip || t->app.args->until_given);
 }
 
-/* Returns 1 if the whole application has read what -e or --until asks for. Two things must hold: the last
- * look at the lease table says so; and all shards of this worker were read that far before this look began,
- * and nothing has come since. */
+/* Returns 1 if the whole application has read what -e or --until asks for. Two things must hold:
+ *   1. the last look at the lease table shows it;
+ *   2. this worker had read its own shards that far before this look began, and has got no batch since. */
 static int fleet_is_done(reading *rd) {
   const slp_fleet_look *k = &rd->look;
   int still_done = rd->done_us && rd->done_us <= k->begun_us && rd->last_us < k->begun_us;
@@ -414,7 +420,7 @@ static int all_done(tail *t) {
   return 1;
 }
 
-/* Tells the user why this worker read nothing, or not everything. */
+/* Reports why this worker read nothing, or not everything. */
 static void tell_no_share(const tail *t) {
   for (size_t i = 0; i < t->n && has_leases(t) && !t->app.args->quiet; i++) {
     const reading *rd = &t->each[i];
@@ -427,8 +433,8 @@ static void tell_no_share(const tail *t) {
   }
 }
 
-/* Ends the command if what -e, or --until with leases, asks for is read. The command fails if shards were
- * given up before their end. */
+/* Ends the command if all is read that -e, -n, or --until with leases asks for. The command fails if shards
+ * were given up before their end, or have no reader. */
 static void leave_at_tip(tail *t) {
   char line[400];
   const slp_args *a = t->app.args;
@@ -492,7 +498,7 @@ static int open_metrics(tail *t);
 
 static void on_closed(slp_cli_consumer *c) {
   tail *t = c->user;
-  /* the metrics were closed with the consumer that they were opened for */
+  /* the metrics ended with this consumer; opens them again for another consumer */
   if (t->metrics_of == SLP_OWNER(c, reading, consumer) && !t->ending && open_metrics(t)) end_tail(t);
   leave_if_done(t);
 }
@@ -525,7 +531,7 @@ static void on_interrupt(slp_app *app) {
   stop_all(t);
 }
 
-/* Called when writing or stopping takes longer than is allowed after a Ctrl-C. Gives up both. */
+/* Called when writing or stopping takes longer than is allowed after a Ctrl-C. Stops waiting for both. */
 static void on_overdue(slp_app *app) {
   tail *t = app->user;
   slp_output_give_up(&t->output);
@@ -540,15 +546,16 @@ static void on_overdue(slp_app *app) {
 
 /* ---- time passes ----------------------------------------------------------------------------- */
 
-/* Returns 1 if all shards of rd are read up to the time of --until. With leases, shards that have passed
- * this time are paused, so the statistics of the tip are about the other shards only. */
+/* Returns 1 if all shards of rd are read up to the time of --until. With leases, shards that have passed this
+ * time are paused, so the statistics of the tip are about the other shards only. */
 static int is_read_until(tail *t, reading *rd) {
   const slp_args *a = t->app.args;
   uint64_t quiet_ms = slp_max_u64(2000, 2 * (uint64_t)a->opts.poll_ms + 1000);
   int at_tip = rd->at_tip || has_leases(t);
   sloop_stats_t now;
   slp_cli_consumer_stats(&rd->consumer, &now);
-  /* If the time of --until was over before the command began, one answer at the tip is enough. */
+  /* If the time of --until was over before the command began, no quiet time is needed: one answer at the tip
+   * shows that there are no more records of that time. */
   int long_over = at_tip && t->begun_ms > a->until_ms + 2000;
   if (!has_leases(t) && slp_until_all_passed(&rd->until, &now)) return 1;
   return slp_until_quiet(&rd->until, &now, at_tip, slp_program_wall_ms(), slp_program_mono_us(),
@@ -564,8 +571,8 @@ static void check_until(tail *t) {
   if (slp_stream_scan_until(&t->scan, t->app.args->until_ms)) end_tail(t);
 }
 
-/* Returns the time from which --timeout counts the silence of the stream. Returns 0 while the silence does
- * not count yet, or if the stream has failed. */
+/* Returns the time since which --timeout counts for this stream. Returns 0 while it does not count yet,
+ * because the service has not answered or shards have no reader, or if the stream has failed. */
 static uint64_t silent_since(tail *t, reading *rd) {
   char line[480];
   if (!slp_cli_consumer_answered(&rd->consumer)) {
@@ -578,18 +585,19 @@ static uint64_t silent_since(tail *t, reading *rd) {
   return rd->look.shared_us;
 }
 
-/* Ends the command if --timeout or -m is over. Does nothing while text is still to be written. */
+/* Ends the command if the time of --timeout or -m is over. Does nothing while text is still to be written. */
 static void check_timeout(tail *t) {
   const slp_args *a = t->app.args;
   char line[480];
   if (t->ending || !slp_output_empty(&t->output)) return;
-  if (t->n == 0) { /* before the first shards of -p key:TEXT, or the last records, were found */
+  /* the first shards of -p key:TEXT, or the beginning of the last records, were not found yet */
+  if (t->n == 0) {
     slp_cli_consumer *finder = a->last ? slp_last_records_unanswered(&t->last) : &t->follow.finder;
     if (finder && slp_is_unanswered(t->app.args, finder->error, t->begun_us, line))
       slp_cli_consumer_fail(finder, SLP_EXIT_FAILED, line);
     return;
   }
-  /* --timeout does not count while a stream may still give its first answer. */
+  /* the time of --timeout does not run while a stream may still get its first answer */
   uint64_t since_us = t->last_record_us;
   for (size_t i = 0; i < t->n; i++) {
     if (!is_read(&t->each[i])) continue;
@@ -608,15 +616,15 @@ static void check_places(tail *t) {
   if (slp_program_mono_us() - t->places.at_us >= SLP_PLACES_EVERY_US) keep_places(t);
 }
 
-/* After a Ctrl-C, waits SLP_APP_GRACE_MS for a reader of standard output that has stopped reading in the
- * middle of a record. Then the saved position is after the last record that was written whole. */
+/* Gives up the output SLP_APP_GRACE_MS after a Ctrl-C, if the reader of standard output has stopped reading
+ * in the middle of a record. The saved position is then after the last record that was written whole. */
 static void check_reader(tail *t) {
   if (t->app.interrupted &&
       slp_program_mono_us() - t->app.interrupted_at_us >= SLP_APP_GRACE_MS * UINT64_C(1000))
     slp_output_give_up(&t->output);
 }
 
-/* Returns 1 if all text is written, and no consumer is left but some that are stuck while they close. */
+/* Returns 1 if all text is written, and the only consumers left are stuck while they close. */
 static int is_stuck(const tail *t) {
   int stuck = 0;
   if (t->follow.finder.s || t->scan.finder.s || !slp_output_empty(&t->output)) return 0;
@@ -631,8 +639,7 @@ static int is_stuck(const tail *t) {
 static void on_tick(slp_app *app) {
   tail *t = app->user;
   if (is_stuck(t)) slp_app_leave_stuck(app);
-  /* Records are acknowledged here, as they are written, because with a slow reader a whole batch takes
-   * long. */
+  /* Acknowledges single records as they are written, because with a slow reader a whole batch takes long. */
   slp_output_acknowledge(&t->output);
   for (size_t i = 0; i < t->n; i++) slp_cli_consumer_tick(&t->each[i].consumer);
   check_reader(t);
@@ -648,8 +655,7 @@ static void on_tick(slp_app *app) {
   slp_registry_tick(&t->registry);
   if (t->app.args->shard_key) {
     slp_follow_tick(&t->follow);
-    /* a listing for -p key:TEXT may have shown that a shard that ended has no children, so that everything is
-     * read */
+    /* everything may be read: a listing for -p key:TEXT may have shown that an ended shard has no children */
     leave_at_tip(t);
   }
   slp_last_records_tick(&t->last);
@@ -683,7 +689,7 @@ static int prepare(tail *t, const slp_args *args) {
   return SLP_EINVAL;
 }
 
-/* Opens an element of t->each, which is unused: the consumer of a stream, or of a generation of shards. */
+/* Opens `rd`, an unused element of t->each: the consumer of a stream, or of a generation of shards. */
 static int open_at(tail *t, reading *rd, const sloop_opts_t *o, const char *name_or_null,
                    const char *token_file_or_null) {
   if (number_of(t, rd) == t->n) t->n++;
@@ -704,8 +710,8 @@ static int open_at(tail *t, reading *rd, const sloop_opts_t *o, const char *name
   return r;
 }
 
-/* Opens one set of metrics for all streams, if metrics are wanted. They end when the consumer of
- * t->metrics_of is closed; then they are opened again for another one. */
+/* Opens one set of metrics for all streams, if the user wants metrics. They end when the consumer of
+ * t->metrics_of is closed; then on_closed() opens them again for another one. */
 static int open_metrics(tail *t) {
   int r = 0;
   t->metrics = NULL;
@@ -720,8 +726,8 @@ static int open_metrics(tail *t) {
   return r;
 }
 
-/* Opens the consumer of args->streams[i]. All consumers have one order by time: they join the scan's
- * consumer, or the first one of them. */
+/* Opens the consumer of args->streams[i]. late: 1 if a pattern found the stream while the command ran. To
+ * have one order by time, all consumers join the scan's consumer, or else the first of them. */
 static int open_stream(tail *t, size_t i, int late) {
   const slp_args *args = t->app.args;
   sloop_opts_t o = args->opts;
@@ -732,7 +738,7 @@ static int open_stream(tail *t, size_t i, int late) {
   } else if (args->last && !late) {
     slp_last_records_start(&t->last, &o.start);
   } else if (late || (args->found[i] && slp_places_continues(&t->places))) {
-    o.start.kind = SLOOP_OLDEST; /* a new stream, of which nothing is left out */
+    o.start.kind = SLOOP_OLDEST; /* the stream is new, so all of its records are read */
   }
   o.join = t->scan.finder.s ? t->scan.finder.s : i > 0 ? t->each[0].consumer.s : NULL;
   t->each[i].late = (uint8_t)late;
@@ -742,7 +748,8 @@ static int open_stream(tail *t, size_t i, int late) {
 
 /* ---- new streams that match a pattern --------------------------------------------------------- */
 
-/* Reads a stream that a listing has brought, in the place `at`, where no other one is read any more. */
+/* Begins to read the new stream `name` in the place `at`: a new place at the end, or that of a stream that is
+ * gone. */
 static int read_new(slp_stream_scan *scan, size_t at, const char *name) {
   tail *t = scan->user;
   reading *rd = &t->each[at];
@@ -760,15 +767,17 @@ static int read_new(slp_stream_scan *scan, size_t at, const char *name) {
   return r;
 }
 
-/* Returns 1 if the stream in this place is gone, and nothing of it is left. */
+/* Returns 1 if the stream in the place `at` is gone, its consumer is closed, and all of its output is
+ * done. */
 static int is_free(slp_stream_scan *scan, size_t at) {
   const tail *t = scan->user;
   const reading *rd = &t->each[at];
   return rd->gone && rd->consumer.closed && !slp_output_has(&t->output, rd);
 }
 
-/* Stops reading a stream that is not listed, if the service said before that listing that there is no such
- * stream. Otherwise the service would be asked for it for ever. */
+/* Called for a stream that a listing did not have. If the service had reported before that listing that the
+ * stream does not exist, stops reading it and returns 1. Otherwise its consumer would ask the service for it
+ * forever. */
 static int is_gone(slp_stream_scan *scan, size_t at) {
   tail *t = scan->user;
   reading *rd = &t->each[at];
@@ -797,7 +806,7 @@ static int open_streams(tail *t, const slp_args *args) {
   return r;
 }
 
-/* For -n and -o -N: it is known where the last records begin. */
+/* For -n and -o -N. Called when it is known where the last records begin. */
 static void on_last_found(slp_last_records *l) {
   tail *t = l->user;
   if (t->ending) {
@@ -816,7 +825,8 @@ static void on_last_ended(slp_last_records *l) {
   leave_if_done(l->user);
 }
 
-/* For -n and -o -N. Searches the streams that have no token; if all have one, reads them from there. */
+/* For -n and -o -N. Searches the last records of the streams that have no token. If all streams have a token,
+ * reads them from there at once. */
 static int open_last(tail *t, const slp_args *args) {
   slp_last_records *l = &t->last;
   l->user = t;
@@ -827,8 +837,8 @@ static int open_last(tail *t, const slp_args *args) {
   return l->n ? slp_last_records_open(l, &t->app) : open_streams(t, args);
 }
 
-/* For -p key:TEXT. Opens a consumer for the shards that were found. The first generation of shards begins
- * where -o says; later generations begin at their oldest record. */
+/* For -p key:TEXT. Opens a consumer for the shards that were found, which are the next generation. The first
+ * generation begins where -o says; later generations begin at their oldest record. */
 static void on_found(slp_follow *f, const char *const *ids, size_t n) {
   tail *t = f->user;
   sloop_opts_t o = t->app.args->opts;
@@ -864,8 +874,8 @@ int slp_tail_run(slp_mem *mem, slp_args *args) {
   t.app.on_tick = on_tick;
   t.app.on_written = on_written;
   t.app.on_out_failed = on_out_failed;
-  /* With leases, stopping takes up to SLP_APP_LEAVE_MS, so on_overdue must come later than that. A consumer
-   * that has not stopped by then is abandoned. */
+  /* With leases, stopping takes up to SLP_APP_LEAVE_MS, so on_overdue must come later than that. It abandons
+   * consumers that have not stopped by then. */
   if (args->opts.app) t.app.grace_ms = SLP_APP_LEAVE_MS + 500;
   t.begun_us = t.last_record_us = t.places.at_us = slp_program_mono_us();
   t.begun_ms = slp_program_wall_ms();
