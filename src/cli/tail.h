@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "cli/args.h"
 
-/* Runs the command to its end, and returns the exit code. Adds streams that match a pattern to args->streams
- * when they come. */
+/* Runs the command to its end, and returns the exit code. While the command runs, adds new streams that match
+ * a pattern to args->streams. */
 int slp_tail_run(slp_mem *mem, slp_args *args);
 
 #endif

@@ -1,5 +1,5 @@
-/* take_option.c - takes one option with its value, from the command line or from the configuration file. A
- * new option is a case of set_option(). */
+/* take_option.c - stores one option with its value, from the command line or from the configuration file. A
+ * new option needs a case in set_option(). */
 #include "base/num.h"
 #include "cli/args.h"
 #include "cli/decode.h"
@@ -92,15 +92,16 @@ static int add_regex(const slp_option *o, const char **list, size_t *n, const ch
   return 0;
 }
 
-/* Takes --key, whose meaning depends on -P, which may come later. In the file its meaning is that of -P,
- * because a key for writing must not hide records from commands that read. */
+/* Stores --key as the key of -P and as the filter of a reading command, because -P may come later. In the
+ * configuration file, only as the key of -P: a key for writing must not hide records from commands that
+ * read. */
 static int set_key(slp_args *a, const slp_option *o, const char *value, char why[200]) {
   a->key = value;
   return a->in_file ? 0 : add_regex(o, a->key_grep, &a->key_grep_n, value, why);
 }
 
-/* Removes the end of reading that the file sets (--until, -o e@TIME), because the command line sets another
- * end. */
+/* Removes the end of reading (--until, -o e@TIME) that the configuration file sets, because the command line
+ * sets another end. */
 static void forget_end_of_file(slp_args *a) {
   size_t n = 0;
   for (size_t i = 0; i < a->given_n; i++) {
@@ -211,7 +212,7 @@ static int set_choice(slp_args *a, const slp_option *o, const char *value, char 
   return 0;
 }
 
-/* Handles -P, --consumers and --deregister. With --iam they do not choose a mode: --iam prints the rights
+/* Handles -P, --consumers and --deregister. After --iam they do not choose a mode: --iam prints the rights
  * that they need. */
 static int set_mode_or_its_rights(slp_args *a, slp_mode mode, char why[200]) {
   if (a->mode != SLP_MODE_IAM) return set_mode(a, mode, why);
@@ -235,8 +236,8 @@ static int set_speed(slp_args *a, const slp_option *o, const char *value, char w
   return 0;
 }
 
-/* Stores the option in `a`. take_option has already refused a missing value, so value_or_null is NULL only if
- * the option may stand without one. */
+/* Stores the option in `a`. take_option() has already refused a missing value, so value_or_null is NULL only
+ * if the option may be given without a value. */
 static int set_option(slp_args *a, const slp_option *o, const char *value_or_null, const slp_clock *clock,
                       char why[200]) {
   const char *value = value_or_null ? value_or_null : "";

@@ -47,8 +47,8 @@ int slp_token_belongs(const char *stream, slp_str arn) {
   return starts_with(resource, want) && starts_with(from(resource, want.n), of);
 }
 
-/* Returns 0 and appends the token's stream_arn if the text has the form of a token. Returns SLP_EBADDATA
- * if it has another form, or SLP_ENOMEM. */
+/* Parses a token, and appends its stream_arn to ret_arn. Returns 0, SLP_EBADDATA if the text does not have
+ * the form of a token, or SLP_ENOMEM. */
 static int read_token(slp_mem *mem, slp_str text, slp_buf *ret_arn) {
   slp_buf copy;
   slp_json j;
@@ -81,8 +81,9 @@ typedef struct reading {
   size_t n;
   const char **tokens;
   slp_mem *mem;
-  int others;                   /* 1: a token of a stream that is not among `streams` is left out */
-  char left_out[SLP_TOKEN_WHY]; /* which one was; "": none */
+  /* 1: a token of a stream that is not among `streams` is ignored; 0: it is an error */
+  int others;
+  char left_out[SLP_TOKEN_WHY]; /* a message that names an ignored token; "": none was ignored */
 } reading;
 
 static int is_blank(const char *p, size_t n) {
@@ -94,7 +95,7 @@ static int is_blank(const char *p, size_t n) {
 /* Stores a token as the token of its stream. token[size] must be writable, because it may be set to NUL. */
 static int take(reading *d, char *token, size_t size, unsigned line, char why[SLP_TOKEN_WHY]) {
   slp_buf arn;
-  while (size && is_blank(token + size - 1, 1)) size--; /* no blanks after the closing brace of the token */
+  while (size && is_blank(token + size - 1, 1)) size--; /* removes blanks after the token's closing brace */
   slp_buf_init(&arn, d->mem, TOKEN_FILE_BYTES_MAX);
   int r = read_token(d->mem, (slp_str){token, size}, &arn);
   if (r == SLP_EBADDATA)
@@ -102,8 +103,8 @@ static int take(reading *d, char *token, size_t size, unsigned line, char why[SL
   size_t i = d->n;
   if (!r) {
     for (i = 0; i < d->n && slp_token_belongs(d->streams[i], slp_buf_str(&arn)) != 1;) i++;
-    /* If the form of the ARN is not known and there is one stream, the token is taken for that stream. The
-     * library then judges it. */
+    /* If there is one stream and the form of the ARN is not known, takes the token for that stream. The
+     * library then checks the token. */
     if (i == d->n && d->n == 1 && slp_token_belongs(d->streams[0], slp_buf_str(&arn)) < 0) i = 0;
     if (i == d->n && d->others)
       snprintf(d->left_out, SLP_TOKEN_WHY,
@@ -135,7 +136,8 @@ static int take_lines(reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) {
   return r;
 }
 
-/* Returns 1 if the machine is at fault, not the user. Then the same command may work later. */
+/* Returns 1 if the error r is the machine's fault and not the user's, so that the same command may work
+ * later. */
 static int is_of_the_machine(int r) { return r == -EMFILE || r == -ENFILE || r == -EIO || r == SLP_ENOMEM; }
 
 int slp_tokens_read(const char *path, const char *const *streams, size_t n, int others, slp_buf *text,
@@ -154,7 +156,7 @@ int slp_tokens_read(const char *path, const char *const *streams, size_t n, int 
     snprintf(why, SLP_TOKEN_WHY, "can't read %.140s: %.200s", path, trouble);
     return is_of_the_machine(r) ? r : SLP_EINVAL;
   }
-  /* A file that is written in place may end with the rest of a write that was cut off. */
+  /* Cuts off the rest of an interrupted write, with which a file that is written in place may end. */
   slp_str good = slp_in_place_good(slp_buf_str(text));
   if (good.n) memmove(text->p, good.p, good.n);
   slp_buf_cut(text, good.n);

@@ -1,6 +1,6 @@
 /* trouble_lines.c - limits the lines about errors. In each span of five seconds, the first lines of a kind
- * are printed at once. Later lines of that kind are held, and are printed together as one line when the span
- * is over. */
+ * are printed at once. Later lines of that kind are held (trouble_lines.h), and are printed together as one
+ * line when the span is over. */
 #include "cli/trouble_lines.h"
 
 #include "base/hash.h"
@@ -40,8 +40,8 @@ static int names_have(const slp_told_held *h, slp_str shard) {
   return 0;
 }
 
-/* Adds a shard to the names that are printed with the held lines; counts it in unnamed_n if there is no room
- * for its name. */
+/* Adds a shard to the names that are printed with the held lines. If there is no room for its name,
+ * increments unnamed_n. */
 static void add_name(slp_told_held *h, slp_str shard) {
   size_t at = strlen(h->names);
   if (!shard.n || slp_str_eq(slp_str_of(h->shard), shard) || names_have(h, shard)) return;
@@ -59,9 +59,11 @@ static void begin(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_
   if (l->shard.n) snprintf(h->shard, sizeof h->shard, "%.*s", (int)l->shard.n, l->shard.p);
 }
 
-/* Keeps line l for later. It is counted with held lines of the same kind and `what`; if there are none, it
- * gets a free entry; if there is no free entry, it is counted with other lines of its kind. Returns 0 if
- * there are none of its kind: then it is not held. */
+/* Holds line l, in the first of these ways that is possible:
+ *   1. counts it with held lines of the same kind and the same `what`;
+ *   2. keeps it in a free entry;
+ *   3. counts it with other held lines of its kind.
+ * Returns 1, or 0 if none is possible; then the line must be printed now. */
 static int hold(slp_told *t, const slp_told_line *l) {
   uint64_t said = hash_of(l->what);
   slp_told_held *like = NULL, *kin = NULL, *room = NULL;

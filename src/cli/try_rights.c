@@ -22,9 +22,9 @@
 #define RIGHTS_MAX 1024u
 
 typedef struct row {
-  slp_right right; /* the right, with texts that this row owns, except `action` */
+  slp_right right; /* the right; this row owns the right's texts, except `action` */
   char *resource;  /* owned */
-  size_t stream;   /* index of a stream; the right is tried with the consumer of this stream */
+  size_t stream;   /* index of the stream with whose consumer the right is tried */
 } row;
 
 typedef struct tried {
@@ -32,11 +32,10 @@ typedef struct tried {
   slp_cli_consumer consumer; /* the consumer of the stream whose rights are tried now */
   slp_rights *rights;
   row *rows;
-  /* owned: copies of the rights of that stream, for slp_rights to try. They are rows[at] to rows[at +
-   * batch_n - 1] */
+  /* owned; copies of rows[at] to rows[at + batch_n - 1]: the rights that slp_rights tries with `consumer` */
   slp_right *batch;
   size_t n, at, batch_n;
-  int failed; /* 1: the rights could not be collected: there was no memory, or there were too many */
+  int failed; /* 1: the rights could not be collected, because there was no memory or there were too many */
   uint64_t begun_us;
 } tried;
 
@@ -64,8 +63,8 @@ static void collect(void *ctx, const slp_iam_statement *st) {
   slp_buf_free(&resource);
 }
 
-/* slp_iam_each reports the rights on leases and metrics last, and gives them stream 0. They get the number of
- * the last stream instead, so that they are tried with its consumer, which is the current one by then. */
+/* Moves the rights on leases and metrics to the last stream. slp_iam_each reports them last, but with stream
+ * 0, whose consumer is closed by then. */
 static void order_rows(tried *t) {
   size_t stream = 0;
   for (size_t i = 0; i < t->n; i++) {
@@ -119,7 +118,8 @@ static size_t count(const tried *t, slp_right_verdict verdict, const row **ret_f
   return n;
 }
 
-/* Called when all rights were tried. Tells the user the first missing right, and sets the exit code. */
+/* Called when all rights were tried. Prints the first missing right, or else the first that could not be
+ * decided, and sets the exit code. */
 static void conclude(tried *t) {
   const row *first = NULL;
   size_t denied = count(t, SLP_RIGHT_DENIED, &first),

@@ -1,4 +1,4 @@
-/* try_rights.h - --iam --try: tries which of the rights that a command needs the present identity has. */
+/* try_rights.h - --iam --try: finds out which of the rights that a command needs the present identity has. */
 #ifndef SLP_CLI_TRY_RIGHTS_H
 #define SLP_CLI_TRY_RIGHTS_H
 

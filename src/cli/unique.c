@@ -46,8 +46,8 @@ void slp_unique_free(slp_unique *u) {
   slp_free(u->mem, u);
 }
 
-/* Makes the digest of a record from the digests of its parts. Those have a fixed length, so two different
- * records can't give the same bytes when their parts are joined. */
+/* Computes the digest of a record from the joined digests of its parts. These have a fixed length. If the
+ * parts themselves were joined, different records could give the same bytes. */
 static int digest_of(slp_unique *u, const sloop_record_t *r, uint8_t out[16]) {
   char parts[48];
   int change = r->event_id.len > 0;

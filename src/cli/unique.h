@@ -11,9 +11,9 @@
 typedef struct slp_unique slp_unique;
 slp_unique *slp_unique_new(slp_mem *mem, uint32_t window); /* returns NULL if there is no memory */
 void slp_unique_free(slp_unique *u);                       /* NULL is fine */
-/* Returns 1 if one of the last `window` different records had the stream, key and payload of r (for
- * DynamoDB: the stream and event id of r). Otherwise remembers r and returns 0. Returns SLP_ENOMEM if
- * there is no memory. */
+/* Returns 1 if one of the last `window` different records had the same stream, key and payload as r (for
+ * DynamoDB: the same stream and event id). Otherwise remembers r and returns 0. Returns SLP_ENOMEM if there
+ * is no memory. */
 int slp_unique_seen(slp_unique *u, const sloop_record_t *r);
 
 #endif

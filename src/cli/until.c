@@ -6,7 +6,7 @@
 
 #include <sloop.h>
 
-/* The clock of this machine and that of the service are taken to differ by at most this. */
+/* The clock of this machine and the clock of the service are assumed to differ by at most this. */
 #define CLOCKS_MS 1000
 
 enum { NOT_READ, OPEN, PASSED };
@@ -68,7 +68,7 @@ int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms) {
   uint8_t *state = state_of(u, shard);
   if (!state) return SLP_ENOMEM;
   if (*state == PASSED) return 1;
-  /* arrived_at_ms is -1 if the time of arrival is not known; then the record is taken to be earlier */
+  /* If the time of arrival is not known, arrived_at_ms is -1, and the record counts as earlier. */
   if (arrived_at_ms < u->at_ms) return 0;
   become(u, state, PASSED);
   return 1;
@@ -91,8 +91,9 @@ int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now) {
   return u->open_n > 0 && u->passed_n == u->open_n && now->tip_age_ms_now != UINT64_MAX;
 }
 
-/* Returns 1 if all shards are at a tip, and the call that found this tip was sent after TIME. A tip found
- * by an earlier call does not count, because its answer may have taken any time. */
+/* Returns 1 if all shards are at their tips, and each tip was found by a call that was sent after TIME.
+ * The tip of an earlier call does not count, because records from before TIME may have arrived after that
+ * call. */
 static int is_settled(const slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms) {
   if (now->tip_age_ms_now == UINT64_MAX || now->batches_now > 0 || (!at_tip && now->shards_now == 0))
     return 0;

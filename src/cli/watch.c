@@ -1,7 +1,9 @@
-/* watch.c - polls a lease table and shows it. On a terminal this takes the whole screen, draws over the last
+/* watch.c - polls a lease table and shows it. On a terminal, this uses the whole screen, draws over the last
  * frame, reads keys, and restores the terminal however the command ends. A frame for which a slow terminal
- * has no room is dropped; the next poll or key draws another one. Not by ncursesw: its refresh() blocks as
- * long as the terminal takes nothing, and it adds 272 kB for some 200 lines (keys.c, watch_style.c). */
+ * has no room is dropped; the next poll or key draws another one.
+ *
+ * The library ncursesw is not used. Its refresh() blocks as long as the terminal takes nothing, and it would
+ * add 272 kB in place of some 200 lines (keys.c, watch_style.c). */
 #include "cli/watch.h"
 
 #include "base/buf.h"
@@ -33,39 +35,40 @@
 
 #define DRAW_WAIT_MS 100                    /* how long writing a frame may wait for a slow terminal */
 #define GIVE_BACK_WAIT_MS 500               /* how long restoring the screen may wait for a slow terminal */
-#define CONSUMERS_EVERY_US (60u * 1000000u) /* how often the stream's registered consumers are asked for */
+#define CONSUMERS_EVERY_US (60u * 1000000u) /* how often the stream's registered consumers are requested */
 
 typedef struct watch {
   slp_app app;
   slp_cli_consumer consumer;
   slp_watch_past past;
-  /* owned, on a terminal only: changes of its size, stop and continue; otherwise NULL */
+  /* owned; reports changes of the terminal's size, stop and continue; NULL: the output is not a terminal */
   slp_signals *signals;
   uint64_t begun_us, next_us; /* next_us: when the next poll is due */
   uint64_t polls;             /* how many polls have succeeded */
   slp_keys *keys;             /* owned; NULL: there is no terminal to read keys from */
   slp_watch_ui ui;
-  uint8_t escape_ticks; /* ticks since the first byte of a key came whose other bytes have not come */
+  uint8_t escape_ticks; /* ticks since an incomplete key came, such as the Esc of an arrow */
   uint8_t colours;
-  /* the result of the last successful poll, and when it came; on a terminal only */
+  /* on a terminal: the result of the last successful poll, and when it came */
   slp_watch_copy copy;
   int64_t polled_wall_ms;
   uint64_t polled_ms;
-  char trouble[400];    /* why the last poll failed; "": it has succeeded */
+  char trouble[400];    /* why the last poll failed; "": it succeeded */
   slp_buf why;          /* page WHY: the text of --explain; empty: it has not come */
-  char why_shard[129];  /* page WHY: the shard that `why` is about, or that is being asked about */
+  char why_shard[129];  /* page WHY: the shard of `why`, or of the request for it */
   uint64_t why_next_us; /* page WHY: when to ask again */
-  /* terminal: the output is a terminal. taken: the whole screen is in use. utf8: the terminal shows UTF-8 */
+  /* terminal: 1 if the output is a terminal. taken: 1 while the whole screen is in use. utf8: 1 if the
+   * terminal shows UTF-8. */
   uint8_t terminal, taken, utf8;
-  uint8_t polling;       /* 1: the lease table was asked for, and the answer has not come */
-  uint64_t consumers_us; /* when the stream's registered consumers are asked for next */
-  slp_buf retrieval;     /* the text to show about how the workers get records */
+  uint8_t polling;       /* 1: a request to the library has no answer yet; no other one is made meanwhile */
+  uint64_t consumers_us; /* when to request the stream's registered consumers again */
+  slp_buf retrieval;     /* text that says how the workers get records (push or poll); empty: not known */
 } watch;
 
 /* ---- the terminal ----------------------------------------------------------------------------- */
 
 static void send(const char *text, size_t n, uint32_t wait_ms) {
-  /* A write that fails loses one frame, and the next frame replaces it. */
+  /* If the write fails, one frame is lost, and the next frame replaces it. */
   (void)slp_program_write(1, (slp_str){text, n}, wait_ms);
 }
 
@@ -107,7 +110,7 @@ static int draw(watch *w, const slp_watch_news *news) {
   take(w);
   int bad = slp_watch_screen(&screen, news, columns, rows, w->utf8);
   if (!bad) bad = slp_watch_add_frame(&frame, slp_buf_str(&screen), w->colours);
-  if (!bad && *w->trouble) { /* replaces the last line */
+  if (!bad && *w->trouble) { /* writes over the last line */
     slp_buf_addf(&frame, "\033[%u;1H", (unsigned)rows);
     slp_watch_trouble(&frame, w->trouble, columns);
     bad = slp_buf_add_z(&frame, "\033[K");
@@ -180,7 +183,8 @@ static int show_trouble(watch *w, const char *why) {
   return 0;
 }
 
-/* Returns 1 if the first look shows nothing of the application, and reports that. */
+/* Returns 1 if the result of the first poll has nothing of the application. Reports that, which ends the
+ * command. */
 static int is_unknown(watch *w, const sloop_leases_t *leases) {
   const slp_args *a = w->app.args;
   char line[SLP_LEASE_NOBODY];
@@ -220,7 +224,7 @@ static void on_explanation(sloop_admin_t *a, int status, const sloop_explanation
   w->polling = 0;
   if (w->consumer.stopping || w->consumer.failed) return;
   if (w->ui.page != SLP_WATCH_WHY || strcmp(w->why_shard, w->ui.shard) != 0)
-    return; /* it is no longer wanted */
+    return; /* the page was left, or another shard was chosen */
   slp_buf_clear(&w->why);
   if (status) {
     slp_cli_consumer_error_line(&w->consumer, status, error, line, sizeof line);
@@ -232,7 +236,8 @@ static void on_explanation(sloop_admin_t *a, int status, const sloop_explanation
   look(w);
 }
 
-/* If page WHY is shown and it is time, asks why the chosen shard is read or not, and returns 1. */
+/* If page WHY is shown and its text is due, requests why the chosen shard is read or not, and returns 1.
+ * Returns 0 otherwise. */
 static int ask_why(watch *w, uint64_t now_us) {
   int is_new = strcmp(w->why_shard, w->ui.shard) != 0;
   if (w->ui.page != SLP_WATCH_WHY || (!is_new && now_us < w->why_next_us)) return 0;
@@ -257,7 +262,7 @@ static void on_registered(sloop_admin_t *a, int status, const sloop_registered_t
   look(w);
 }
 
-/* If it is time, asks for the stream's registered consumers and returns 1. The leases are then asked for
+/* If it is time, requests the stream's registered consumers and returns 1. The leases are then requested
  * after the answer. */
 static int ask_consumers(watch *w, uint64_t now_us) {
   if (w->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || now_us < w->consumers_us) return 0;
@@ -266,10 +271,10 @@ static int ask_consumers(watch *w, uint64_t now_us) {
   return w->polling;
 }
 
-/* Asks for the leases if a poll is due. */
+/* Requests what is due next: the text of page WHY, the registered consumers, or the leases. */
 static void look(watch *w) {
   uint64_t now_us = slp_program_mono_us();
-  /* While the reader of standard output does not read, no further block of text is made. */
+  /* Makes no further block of text while the reader of standard output has not read the last one. */
   if (w->polling || w->consumer.stopping || slp_app_unwritten(&w->app) > 0) return;
   if (ask_why(w, now_us) || now_us < w->next_us) return;
   if (ask_consumers(w, now_us)) return;
@@ -292,7 +297,7 @@ static void close_inputs(watch *w) {
 }
 
 static void on_keys_done(watch *w) {
-  if (w->ui.page != SLP_WATCH_WHY) w->why_shard[0] = 0; /* the next Enter asks anew */
+  if (w->ui.page != SLP_WATCH_WHY) w->why_shard[0] = 0; /* the next Enter requests the text again */
   if (w->ui.quit) {
     end_watch(w);
     return;
@@ -345,7 +350,7 @@ static void on_tick(slp_app *app) {
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
     return;
   }
-  if (w->ui.sequence_n && w->escape_ticks++ > 0) { /* nothing comes behind an Esc: it is a key by itself */
+  if (w->ui.sequence_n && w->escape_ticks++ > 0) { /* nothing has come after an Esc, so it is the key Esc */
     slp_watch_ui_settle(&w->ui);
     on_keys_done(w);
     return;
@@ -355,22 +360,24 @@ static void on_tick(slp_app *app) {
 
 static void on_signal(void *arg, int number) {
   watch *w = arg;
-  if (number == SIGTSTP) { /* restores the screen for as long as the process is stopped */
+  if (number == SIGTSTP) { /* restores the screen before the process is stopped */
     give_back(w);
     slp_terminal_stop_process();
   }
-  redraw(w); /* the size has changed, or the process was continued and has the whole screen to draw */
+  redraw(w); /* the size has changed, or the process was continued and must draw the whole screen */
   if (number != SIGWINCH) w->next_us = 0;
   look(w);
 }
 
 int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
-  /* If the process was started with SIGTSTP ignored, SIGTSTP stays ignored and is not caught. */
+  /* If the process was started with SIGTSTP ignored, the signal stays ignored and is not caught. */
   static const int numbers[] = {SIGWINCH, SIGCONT, SIGTSTP};
   size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGTSTP) ? 1 : 0);
   watch w = {.app = {.mem = mem}};
   sloop_opts_t o = args->opts;
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* --watch must not register a consumer, as another retrieval would */
+  /* with other retrievals, opening a consumer may register it for enhanced fan-out, which --watch must not
+   * do */
+  o.retrieval = SLOOP_RETRIEVAL_POLL;
   slp_watch_past_init(&w.past, mem);
   slp_buf_init(&w.retrieval, mem, 4096);
   slp_buf_init(&w.why, mem, 1 << 20);

@@ -1,5 +1,5 @@
-/* watch_copy.c - copies structs, and then every text that they point to into one block. The texts are walked
- * twice by the same function: once to count their bytes, once to copy them. */
+/* watch_copy.c - copies the structs of a poll's result, and then every text that they point to into one
+ * block. The same function goes through the texts twice: first to count their bytes, then to copy them. */
 #include "cli/watch_copy.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include <sloop_admin.h>
 
 typedef struct texts {
-  char *to; /* NULL: texts are only counted */
+  char *to; /* where the next text is copied to; NULL: texts are only counted */
   size_t n; /* how many bytes were counted or copied so far */
 } texts;
 
@@ -88,7 +88,7 @@ int slp_watch_copy_make(slp_watch_copy *c, slp_mem *mem, const sloop_leases_t *f
   c->all.leases = lease_at;
   c->all.workers = worker_at;
   c->all.bad_rows = bad_rows;
-  c->all.unleased = NULL; /* only sloop_admin_lag() fills it */
+  c->all.unleased = NULL; /* only sloop_admin_lag() sets this member */
   c->all.unleased_n = 0;
   return 0;
 }

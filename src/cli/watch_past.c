@@ -1,4 +1,4 @@
-/* watch_past.c - what --watch remembers from poll to poll. */
+/* watch_past.c - stores what --watch remembers from poll to poll. */
 #include "cli/watch_past.h"
 
 #include "base/hash.h"
@@ -59,8 +59,8 @@ static uint64_t sign_of(const slp_watch_past *p, const sloop_lease_t *l) {
          (uint64_t)l->written_at_ms;
 }
 
-/* If the row of the lease has changed (its epoch, its time or its position), stores now_ms as the time at
- * which its owner was seen alive. */
+/* If the row of the lease has changed (its epoch, time or position) and its owner has not, stores now_ms as
+ * the time at which the owner was last seen alive. */
 static int note_life(slp_watch_past *p, slp_watch_shard *s, const sloop_lease_t *l, uint32_t owner_before,
                      uint64_t now_ms) {
   uint64_t sign = sign_of(p, l);

@@ -21,7 +21,8 @@ int slp_watch_matches(const char *text, const char *filter) {
   }
 }
 
-/* The id of the owner is compared, and not the instance: its last part is random. */
+/* Returns 1 if the row's shard, state or owner contains the filter. Compares the owner's id and not the whole
+ * instance, because its last part is random. */
 static int is_wanted(const slp_watch_row *row, const char *filter) {
   char id[SLP_WORKER_ID];
   slp_worker_id(row->lease->owner, id);
@@ -64,7 +65,7 @@ static int by_urgency(const void *va, const void *vb) {
   return by_shard(a, b);
 }
 
-/* Compares by lag, the greatest first. A lag that is not known comes behind all that are, and before ended
+/* Compares by lag, the greatest first. After all known lags come the unknown ones, and last the ended
  * shards. */
 static int by_lag(const void *va, const void *vb) {
   const slp_watch_row *a = va, *b = vb;
@@ -109,7 +110,7 @@ void slp_watch_rows_choose(const slp_watch_rows *r, slp_watch_ui *ui, size_t lin
   }
   if (ui->picks)
     while (at < r->n && strcmp(r->row[at].lease->shard, ui->shard) != 0) at++;
-  if (at == r->n) at = 0; /* the shard is gone, or filtered out */
+  if (at == r->n) at = 0; /* the chosen shard is gone, or the filter hides it */
   int64_t to = slp_max_i64((int64_t)at + ui->step, 0);
   at = (size_t)slp_min_u64((uint64_t)to, r->n - 1);
   ui->step = 0;

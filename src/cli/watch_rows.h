@@ -1,4 +1,5 @@
-/* watch_rows.h - the shards that --watch shows, filtered and in the order that the user has chosen. */
+/* watch_rows.h - the shards that --watch shows: filters them, and sorts them in the order that the user has
+ * chosen. */
 #ifndef SLP_CLI_WATCH_ROWS_H
 #define SLP_CLI_WATCH_ROWS_H
 
@@ -9,10 +10,11 @@
 #include <sloop_admin.h>
 
 typedef struct slp_watch_row {
-  const sloop_lease_t *lease;  /* borrowed */
-  const sloop_worker_t *owner; /* borrowed; NULL: the owner has no row, or there is none */
+  const sloop_lease_t *lease; /* borrowed */
+  /* borrowed; the owner's row; NULL: the owner has no row, or the lease has no owner */
+  const sloop_worker_t *owner;
   slp_lease_mood mood;
-  slp_lease_lag lag; /* of an ended shard 0 */
+  slp_lease_lag lag; /* 0 for an ended shard */
 } slp_watch_row;
 
 typedef struct slp_watch_rows {
@@ -21,14 +23,14 @@ typedef struct slp_watch_rows {
   size_t n;
 } slp_watch_rows;
 
-/* Makes the rows of the leases that the filter of `ui` allows, by id. ui NULL: all. Returns 0 or SLP_ENOMEM.
- * */
+/* Makes a row for each lease that matches the filter of `ui`, sorted by the shard's id. ui NULL: for all
+ * leases. Returns 0 or SLP_ENOMEM. */
 int slp_watch_rows_make(slp_watch_rows *r, slp_mem *mem, const sloop_leases_t *leases, int64_t wall_ms,
                         const slp_watch_ui *ui_or_null);
 /* Sorts the rows. */
 void slp_watch_rows_sort(slp_watch_rows *r, slp_watch_sort sort);
-/* Moves the choice of `ui` by its step, and its first line so that the choice is among `lines` lines. If
- * nothing is chosen, the first row is the one that Enter opens. */
+/* Moves the chosen shard of `ui` by ui->step rows. Then moves ui->top so that this shard is among the `lines`
+ * lines that are shown. If the user has not chosen a shard, begins at the first row. */
 void slp_watch_rows_choose(const slp_watch_rows *r, slp_watch_ui *ui, size_t lines);
 void slp_watch_rows_free(slp_watch_rows *r);
 

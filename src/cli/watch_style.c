@@ -26,8 +26,8 @@ static const char *sequence_of(char style) {
 }
 
 typedef struct styled {
-  uint8_t reverse; /* 1: the line is shown in reverse from here on */
-  uint8_t on;      /* 1: another style is on */
+  uint8_t reverse; /* 1: the rest of the line is shown in reverse */
+  uint8_t on;      /* 1: a style other than reverse is on */
 } styled;
 
 static void end_styles(slp_buf *b, styled *now) {
@@ -50,12 +50,12 @@ static void add_style(slp_buf *b, styled *now, char style, int colours) {
 
 int slp_watch_add_frame(slp_buf *b, slp_str screen, int colours) {
   styled now = {0};
-  /* the frame before may have been cut off in a style */
+  /* ends a style in which the frame before may have been cut off */
   slp_buf_add_z(b, "\033[0m\033[H");
   for (size_t i = 0; i < screen.n; i++) {
     char c = screen.p[i];
     if (c == '\n') {
-      /* the rest of the line is erased without a style, or a terminal would fill it with the colour */
+      /* erases the rest of the line without a style, because some terminals would fill it with the colour */
       end_styles(b, &now);
       slp_buf_add_z(b, "\033[K\r\n");
     } else if ((unsigned char)c < 0x20) {

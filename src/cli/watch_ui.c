@@ -1,4 +1,4 @@
-/* watch_ui.c - turns typed bytes into keys, and keys into what is shown. */
+/* watch_ui.c - turns typed bytes into keys, and keys into changes of what is shown. */
 #include "cli/watch_ui.h"
 
 #include "base/states.h"
@@ -50,7 +50,7 @@ static void step(slp_watch_ui *u, int32_t by) {
   if (u->page == SLP_WATCH_SHARDS) u->picks = 1;
 }
 
-/* Handles the keys that move a choice or a text. Returns 0 if the key is another one. */
+/* Handles the keys that move the choice or the text. Returns 1, or 0 if the key is not one of them. */
 static int take_move(slp_watch_ui *u, key_kind key, char c) {
   if (key == KEY_UP || (key == KEY_TEXT && c == 'k'))
     step(u, -1);
@@ -72,7 +72,7 @@ static int take_move(slp_watch_ui *u, key_kind key, char c) {
 static void take_typed(slp_watch_ui *u, key_kind key, char c) {
   size_t n = strlen(u->filter);
   if (key == KEY_TEXT && n < SLP_WATCH_FILTER_BYTES)
-    u->filter[n] = c; /* the buffer is zeroed behind the text */
+    u->filter[n] = c; /* the bytes after the text are 0 */
   else if (key == KEY_BACKSPACE && n > 0)
     u->filter[n - 1] = 0;
   else if (key == KEY_ESCAPE)
@@ -117,7 +117,8 @@ static void take_key(slp_watch_ui *u, key_kind key, char c) {
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
-/* Returns the key of a whole sequence that begins with Esc, such as "\033[A"; KEY_NONE: another key. */
+/* Returns the key of a complete sequence, such as "[A", which follows an Esc; KEY_NONE: --watch does not use
+ * this key. */
 static key_kind key_of_sequence(const char *p, size_t n) {
   static const struct {
     const char *sequence;
@@ -130,8 +131,8 @@ static key_kind key_of_sequence(const char *p, size_t n) {
   return KEY_NONE;
 }
 
-/* Returns 1 if the bytes behind Esc make up a whole key: "[" and parameters and a final byte, or "O" and a
- * byte, or one byte. */
+/* Returns 1 if the bytes after an Esc are a complete key: "[" with parameters and a final byte, or "O" and a
+ * byte, or any other byte. */
 static int is_whole(const char *p, size_t n) {
   if (p[0] == 'O') return n == 2;
   if (p[0] != '[') return 1;
@@ -145,8 +146,9 @@ void slp_watch_ui_settle(slp_watch_ui *u) {
 
 static void take_byte(slp_watch_ui *u, char c) {
   if (u->sequence_n) {
-    if (u->sequence_n == sizeof u->sequence) u->sequence_n = 1; /* no key is that long: only its end counts */
-    if (c == 033) {                                             /* Esc twice, or a key that was cut off */
+    /* no known key is that long; its bytes so far are dropped */
+    if (u->sequence_n == sizeof u->sequence) u->sequence_n = 1;
+    if (c == 033) { /* Esc twice, or a key that was cut off */
       slp_watch_ui_settle(u);
       u->sequence[u->sequence_n++] = c;
       return;

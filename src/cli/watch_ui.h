@@ -1,10 +1,10 @@
 /* watch_ui.h - what the user of --watch has chosen by keys: the page, the order of shards, a filter, a shard.
- * Pure: watch.c gives it the bytes that are typed, and watch_view.c draws what it says.
+ * Pure: watch.c passes the bytes that are typed, and watch_view.c draws accordingly.
  *
  *     SHARDS --/--> TYPING --Enter, Esc--> SHARDS
- *     SHARDS --w--> WORKERS --w, Esc--> SHARDS
- *     SHARDS --Enter--> WHY --Esc--> SHARDS
- *     SHARDS, WORKERS, WHY --?--> HELP --any key--> the page before */
+ *     SHARDS --w--> WORKERS --w, Enter, Esc--> SHARDS
+ *     SHARDS --Enter--> WHY --w, Enter, Esc--> SHARDS
+ *     SHARDS, WORKERS, WHY --?, h--> HELP --any key but q--> the page before */
 #ifndef SLP_CLI_WATCH_UI_H
 #define SLP_CLI_WATCH_UI_H
 
@@ -12,14 +12,14 @@
 
 typedef enum slp_watch_page {
   SLP_WATCH_SHARDS,  /* shards, workers and moves */
-  SLP_WATCH_TYPING,  /* the same, while a filter is typed */
+  SLP_WATCH_TYPING,  /* the same as SHARDS, while a filter is typed */
   SLP_WATCH_WORKERS, /* workers alone */
   SLP_WATCH_WHY,     /* why a shard is read or not: the text of --explain */
   SLP_WATCH_HELP     /* the keys */
 } slp_watch_page;
 
 typedef enum slp_watch_sort {
-  SLP_SORT_URGENT, /* by id if all shards fit, otherwise those in trouble and far behind first */
+  SLP_SORT_URGENT, /* by id if all shards fit on the page; otherwise shards in trouble and far behind first */
   SLP_SORT_LAG,
   SLP_SORT_SHARD,
   SLP_SORT_WORKER,
@@ -35,19 +35,22 @@ typedef struct slp_watch_ui {
   slp_watch_sort sort;
   uint8_t has_keys; /* 1: keys are read; set by the caller */
   uint8_t quit;     /* 1: q was typed */
-  uint8_t picks;    /* 1: a shard was chosen by an arrow key, so it is shown in reverse */
-  char filter[SLP_WATCH_FILTER_BYTES +
-              1];   /* only shards and workers whose line contains it are shown; "": all */
-  char shard[129];  /* the shard that Enter opens; "": there is none. The view keeps it among those shown */
-  int32_t step;     /* by how many lines the choice, or a text, is to move; the view sets it to 0 */
-  size_t top;       /* first line that is shown of a list or a text; kept by the view */
-  char sequence[8]; /* bytes of a key that has not come as a whole, such as an arrow */
+  uint8_t picks;    /* 1: the user has chosen a shard by an arrow key; it is shown in reverse */
+  /* only shards and workers whose id, state, owner or host contains this text are shown; "": all */
+  char filter[SLP_WATCH_FILTER_BYTES + 1];
+  /* the shard that Enter opens; "": there is none. The view sets it to a shard that is shown */
+  char shard[129];
+  /* by how many lines the view is to move the choice or the text; the view then sets it to 0 */
+  int32_t step;
+  size_t top;       /* number of the first line of the list or text that is shown; set by the view */
+  char sequence[8]; /* bytes of an incomplete key, such as an arrow */
   uint8_t sequence_n;
 } slp_watch_ui;
 
-/* Takes the bytes of keys. Unknown keys are passed over. */
+/* Handles the bytes of typed keys. Ignores unknown keys. */
 void slp_watch_ui_take(slp_watch_ui *u, const char *p, size_t n);
-/* To be called when no byte came for a moment: an Esc that is the beginning of nothing is the key Esc. */
+/* To be called when no further byte has come for a moment. An Esc alone is then the key Esc; other incomplete
+ * keys are dropped. */
 void slp_watch_ui_settle(slp_watch_ui *u);
 const char *slp_watch_sort_word(slp_watch_sort sort); /* returns a static word, such as "lag" */
 

@@ -19,14 +19,15 @@
 #define LEAST_MS 100     /* a lag below this has no bar */
 #define MOST_MS 86400000 /* a lag of this or more has a full bar */
 #define MOVES_SHOWN 4
-#define WIDE_COLUMNS 110    /* a screen of this width has further columns */
-#define DEAD_SHOWN_MS 60000 /* how long a dead worker without leases is shown after its lease is over */
-#define RED_MS 600000       /* from which lag on a shard is red, unless --lag-over says otherwise */
+#define WIDE_COLUMNS 110 /* a screen of this width has further columns */
+/* how long a dead worker without leases is still shown after its lease has run out */
+#define DEAD_SHOWN_MS 60000
+#define RED_MS 600000 /* a lag of this or more is red, unless --lag-over gives another limit */
 
 /* ---- bars ------------------------------------------------------------------------------------- */
 
-/* Returns log2(v) in 64ths. It is interpolated linearly between powers of two, which is precise enough for
- * a bar. */
+/* Returns log2(v) in 64ths. Between powers of two the result is interpolated linearly, which is precise
+ * enough for a bar. */
 static uint32_t log2_64(uint64_t v) {
   uint32_t whole = 0;
   while (v >> (whole + 1)) whole++;
@@ -101,8 +102,8 @@ static void add_line(page *p, const char *text) {
   end_line(p, from);
 }
 
-/* Appends `gap`, then the text in a column that is `width` characters wide. `right`: the text is aligned
- * to the right. */
+/* Appends `gap`, then the text in a column that is `width` characters wide. right: 1 to align the text to the
+ * right. */
 static void add_field(slp_buf *b, const char *gap, const char *text, size_t width, int right) {
   size_t n = slp_min_u64(strlen(text), width);
   slp_buf_add_z(b, gap);
@@ -128,7 +129,7 @@ static const char *style_of_mood(slp_lease_mood mood) {
 /* Returns the style of a lag: red from the limit red_ms on, yellow from a tenth of the limit on. */
 static const char *style_of_lag(const slp_watch_news *n, int64_t lag_ms) {
   int64_t red_ms = n->red_ms ? n->red_ms : RED_MS;
-  if (lag_ms < 0) return SLP_STYLE_FAINT; /* not known, or the shard is ended */
+  if (lag_ms < 0) return SLP_STYLE_FAINT; /* the lag is not known, or the shard is ended */
   return lag_ms >= red_ms ? SLP_STYLE_RED : lag_ms >= red_ms / 10 ? SLP_STYLE_YELLOW : SLP_STYLE_GREEN;
 }
 
@@ -139,7 +140,7 @@ static const char *style_of_worker(const char *word) {
   return strcmp(word, "leads") == 0 ? SLP_STYLE_BOLD : "";
 }
 
-/* Appends a style, if this screen has any. */
+/* Appends a style if this screen has styles (n->ui is set). */
 static void add_style(slp_buf *b, const slp_watch_news *n, const char *style) {
   if (n->ui && *style) slp_buf_add_z(b, style);
 }
@@ -162,9 +163,9 @@ typedef struct layout {
 
 #define UPTO_COLUMNS 11   /* "01-31 23:59" */
 #define RATE_COLUMNS 7    /* "OWNER/s" */
-#define REASON_COLUMNS 24 /* the least for the reason; it gets more if there is more */
+#define REASON_COLUMNS 24 /* the least width of the column REASON; a wider screen gives it more */
 
-/* Returns the lease of a shard; leases are sorted by shard. NULL: there is none. */
+/* Returns the lease of a shard by binary search, because leases are sorted by shard; NULL: there is none. */
 static const sloop_lease_t *lease_of(const sloop_leases_t *all, const char *shard) {
   size_t from = 0, to = all->leases_n;
   while (from < to && *shard) {
@@ -181,8 +182,8 @@ static const sloop_lease_t *lease_of(const sloop_leases_t *all, const char *shar
 
 #define FIXED_COLUMNS 29 /* width of the columns for state, lag and age, with the gaps */
 
-/* Appends the reason for a shard's state, as far as its row and those of its parents tell. Appends nothing
- * for a shard that its owner reads and keeps. */
+/* Appends the reason for a shard's state, as far as the rows of the shard and of its parents show it. Appends
+ * nothing for a shard that its owner reads and keeps. */
 static void reason_of(slp_buf *b, const slp_watch_news *n, const slp_watch_row *row) {
   const sloop_lease_t *l = row->lease;
   char id[SLP_WORKER_ID], span[24];
@@ -231,14 +232,14 @@ static layout layout_of(const slp_watch_news *n, uint32_t columns) {
     y.epoch = (uint32_t)slp_min_u64(epoch, 10);
     y.reason = REASON_COLUMNS + (columns - WIDE_COLUMNS) / 4;
     y.spark = 10;
-    rest -= y.upto + y.rate + y.epoch + y.reason + 8; /* 8: the gaps */
+    rest -= y.upto + y.rate + y.epoch + y.reason + 8; /* 8: the gaps between these columns */
   }
   if (y.bar > 20) y.bar = 20;
   y.shard = (uint32_t)slp_min_u64(shard, slp_max_u64(5, rest / 5));
   uint32_t taken = y.shard + y.bar + y.spark;
   y.owner = (uint32_t)slp_min_u64(owner, rest > taken ? rest - taken : 0);
   taken += y.owner;
-  /* the bars of past lags get all of the width that is left */
+  /* the column PAST gets all of the width that is left */
   if (y.spark && rest > taken) y.spark += rest - taken;
   if (y.spark > SLP_WATCH_POLLS) y.spark = SLP_WATCH_POLLS;
   return y;
@@ -260,8 +261,8 @@ static void shard_titles(page *p, const slp_watch_news *n, const layout *y) {
   end_line(p, from);
 }
 
-/* Writes up to which arrival time a shard is read: the time of the poll less lag_ms. A time more than a day
- * ago is written with its date. */
+/* Writes up to which time of arrival a shard is read: the time of the poll minus lag_ms. If that is more than
+ * a day ago, writes it with its date. */
 static void upto_text(const slp_watch_news *n, int64_t lag_ms, char out[24]) {
   char date[25];
   int64_t at_ms = n->wall_ms - lag_ms;
@@ -318,7 +319,7 @@ static void shard_line(page *p, const slp_watch_news *n, const layout *y, const 
   end_line(p, from);
 }
 
-/* Writes one line that sums up the rows that have no line of their own: those before `from`, and from `to`
+/* Writes one line that sums up the rows without a line of their own: the rows before `from`, and from `to`
  * on. */
 static void rest_line(page *p, const slp_watch_rows *r, size_t from, size_t to) {
   char line[160], lag[24], behind[48] = "", unknown[48] = "";
@@ -342,7 +343,8 @@ static void rest_line(page *p, const slp_watch_rows *r, size_t from, size_t to) 
   add_line(p, line);
 }
 
-/* Writes the shards in `lines` lines below their titles. */
+/* Writes the titles of the shards' columns, and below them the shards in `lines` lines. If there are more
+ * shards, the last line sums up those that are not shown. */
 static void add_shards(page *p, const slp_watch_news *n, const slp_watch_rows *r, uint32_t lines, int utf8) {
   layout y = layout_of(n, p->columns);
   int all = r->n <= lines;
@@ -363,7 +365,8 @@ static const char *word_by_past(const void *news, const sloop_worker_t *w) {
   return slp_watch_past_word(n->past, w, n->now_ms, n->wall_ms);
 }
 
-/* Returns how many leases a worker has. The row of a dead one still has the number of its last heartbeat. */
+/* Returns how many leases a worker has. For a dead worker counts the leases that name it, because its row
+ * still has the number of its last heartbeat. */
 static uint32_t held_of(const slp_watch_news *n, const sloop_worker_t *w) {
   uint32_t held = 0;
   if (!w->dead) return w->held;
@@ -372,7 +375,7 @@ static uint32_t held_of(const slp_watch_news *n, const sloop_worker_t *w) {
   return held;
 }
 
-/* Returns 1 if the worker w is no longer shown: no lease names w, and w has left or has been dead for a
+/* Returns 1 if the worker w is no longer shown: no lease names it, and it has left or has been dead for a
  * while. */
 static int is_gone(const slp_watch_news *n, const sloop_worker_t *w) {
   if (!n->ui || !w->dead || held_of(n, w)) return 0;
@@ -400,7 +403,7 @@ static void worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *
   slp_lease_lag now = slp_worker_lag_of(w, n->wall_ms);
   slp_worker_id(w->worker, id);
   slp_lease_lag_text(now, lag);
-  slp_rate_text(w->dead ? -1 : w->rate_bytes, rate); /* a dead worker's row has an old rate */
+  slp_rate_text(w->dead ? -1 : w->rate_bytes, rate); /* the rate in a dead worker's row is out of date */
   slp_age_text(w->written_at_ms, n->wall_ms, seen);
   add_field(p->b, "", id, name, 0);
   add_styled(p->b, n, style_of_worker(word), "  ", word, 7, 0);
@@ -415,8 +418,8 @@ static void worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *
   end_line(p, from);
 }
 
-/* Writes the titles of the workers' columns, and below them `lines` lines. The first worker is the one with
- * the number `top` among all workers that is_shown() allows. */
+/* Writes the titles of the workers' columns, and below them `lines` lines, beginning with worker number `top`
+ * of those for which is_shown() returns 1. */
 static void add_workers(page *p, const slp_watch_news *n, uint32_t lines, size_t top) {
   size_t name = 6, all = workers_shown(n), at = 0;
   for (size_t i = 0; i < n->leases->workers_n; i++) {
@@ -516,7 +519,8 @@ static void add_moves(page *p, const slp_watch_news *n, uint32_t lines) {
   }
 }
 
-/* Writes the last line: the keys of this page. `rows_n`: how many shards the filter allows. */
+/* Writes the last line of the screen: the keys that this page has. `rows_n`: how many shards match the
+ * filter. */
 static void add_keys(page *p, const slp_watch_news *n, size_t rows_n) {
   char line[200], filter[80] = "/ filter";
   const slp_watch_ui *u = n->ui;
@@ -547,7 +551,7 @@ static int shows_shards(const slp_watch_ui *u) {
   return !u || u->page == SLP_WATCH_SHARDS || u->page == SLP_WATCH_TYPING;
 }
 
-/* Writes shards, workers and moves in the lines that are left, but the last one. */
+/* Writes shards, workers and moves into the lines that are left, except the last line. */
 static void add_lists(page *p, const slp_watch_news *n, slp_watch_rows *r, int utf8) {
   /* 9 lines are always used: the title, three lines of sums, a blank line, the titles of the shards'
    * columns, a blank line, the titles of the workers' columns, and the last line. */
@@ -569,8 +573,8 @@ static void add_lists(page *p, const slp_watch_news *n, slp_watch_rows *r, int u
   add_moves(p, n, moves);
 }
 
-/* Moves the first line of a text or a list that has n lines by the step of the user, for a page of `lines`.
- * */
+/* Moves u->top, the first line that is shown of a text or list with n lines, by u->step. `lines` lines are
+ * shown at once. Returns u->top. */
 static size_t scroll(slp_watch_ui *u, size_t n, size_t lines) {
   int64_t most = n > lines ? (int64_t)(n - lines) : 0, to = (int64_t)u->top + u->step;
   u->step = 0;
@@ -583,8 +587,8 @@ static void add_workers_page(page *p, const slp_watch_news *n) {
   add_workers(p, n, lines, scroll(n->ui, workers_shown(n), lines ? lines - 1 : 0));
 }
 
-/* Returns the length of the first line of `text`, at most `columns` bytes; breaks a line at a blank if it
- * can. */
+/* Returns the length of the first line of `text`, at most `columns` bytes. Breaks a longer line at a blank if
+ * possible. */
 static size_t line_of(const char *text, size_t columns) {
   size_t n = strcspn(text, "\n"), cut = columns;
   if (n <= columns) return n;
@@ -592,7 +596,8 @@ static size_t line_of(const char *text, size_t columns) {
   return text[cut] == ' ' ? cut : columns;
 }
 
-/* Writes a text with its lines broken to the width of the page. The text has one byte a column. */
+/* Writes the lines of a text that the page shows, broken to its width. Each byte of the text takes one
+ * column. */
 static void add_text(page *p, slp_watch_ui *u, const char *text) {
   size_t n = 0, width = p->columns ? p->columns : 1, lines = room(p) > 1 ? room(p) - 1 : 0;
   for (const char *at = text; *at; n++) {

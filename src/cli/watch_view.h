@@ -18,20 +18,20 @@ typedef struct slp_watch_news { /* the result of a poll, and what is shown with 
   int64_t wall_ms;      /* wall-clock time of the poll */
   int64_t local_ms;     /* how far local time is ahead of UTC */
   uint64_t now_ms;      /* time of the poll by the monotonic clock */
-  uint64_t throttled;   /* how many calls the table has throttled so far */
+  uint64_t throttled;   /* how many of this command's calls the table has throttled so far */
   uint32_t every_ms;    /* time between two polls */
-  /* what the user has chosen by keys; the view keeps its choice and its first line among what there is.
-   * NULL: a screen without styles and keys */
+  /* What the user has chosen by keys. The view changes ui->shard and ui->top so that they stay within what is
+   * shown. NULL: the screen has no styles and no keys. */
   slp_watch_ui *ui;
   const char *why; /* page WHY: the text of --explain; NULL: it has not come */
-  int64_t red_ms;  /* from which lag on a shard is red; 0: the default */
+  int64_t red_ms;  /* a lag of this or more is red; 0: the default limit */
 } slp_watch_news;
 
-/* Writes `rows` lines of at most `columns` characters. A newline is between the lines, but not after the
- * last line. `utf8`: bars consist of block characters; otherwise of ASCII. If there is no room for all
- * leases, those in trouble or far behind come first, and one line sums up the others. With `ui` the text has
- * bytes of styles (watch_style.h), which take no column. Returns 0 or the error of b, like all functions
- * here that return int. */
+/* Writes `rows` lines of at most `columns` characters, with a newline between them but not after the last
+ * line. utf8: 1 to draw bars with block characters, 0 with ASCII. If there is no room for all leases, those
+ * in trouble or far behind come first, and one line sums up the others. With `ui`, the text has bytes of
+ * styles (watch_style.h), which take no column. Returns 0 or the error of b, like all functions here that
+ * return int. */
 int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint32_t rows, int utf8);
 /* Writes why a poll failed, for the last line of the screen. The text is cut to `columns` characters and
  * has no control characters. */

@@ -1,5 +1,5 @@
-/* whole_fleet.c - judges how far a fleet is, by the rows of the lease table, the stream's listing, and the
- * shards of this worker. fleet_look.c gets all three and passes them in; this file asks for nothing.
+/* whole_fleet.c - judges how far a fleet has read, by the rows of the lease table, the stream's listing, and
+ * the shards of this worker. fleet_look.c gets all three and passes them in; this file requests nothing.
  *
  * The rule to keep: a shard must never count as read because a row is missing, old, or of a dead worker. */
 #include "cli/whole_fleet.h"
@@ -12,8 +12,8 @@
 #include <sloop_admin.h>
 #include <stdio.h>
 
-/* How many heartbeats must come after a lease was first seen. The first one may have been sent before
- * that. The second one surely is about that lease too. */
+/* How many heartbeats of the owner must come after a lease was first seen. The first one may have been sent
+ * before the owner had the lease. The second one surely includes this lease. */
 #define PROOF_BEATS 2
 
 void slp_whole_init(slp_whole_fleet *w, slp_mem *mem) {
@@ -66,8 +66,8 @@ int slp_whole_mine(slp_whole_fleet *w, const sloop_shard_stats_t *shard) {
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-/* Lowers the state to `to`, unless it is as low already. `why` is about the first shard that was found in
- * the lowest state. */
+/* Lowers the state to `to`, unless the state is as low already. `why` is then about this shard, so in the end
+ * about the first shard with the lowest state. */
 static void lower(slp_whole_fleet *w, slp_whole_state to, const char *shard, const char *why,
                   const char *who) {
   if (to >= w->state) return;
@@ -96,8 +96,8 @@ static void judge_mine(slp_whole_fleet *w, const sloop_lease_t *l, const slp_who
     lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its tip by this worker", "");
 }
 
-/* Compares the lease's rows with the values that were stored when the lease was first seen in this epoch, and
- * sets s->alive if they differ. In a new epoch, stores the present values instead. */
+/* Sets s->alive if the row of the lease, or of its owner, has changed since the lease was first seen. In a
+ * new epoch, stores the present values, with which later looks are compared. */
 static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t *owner) {
   uint64_t counter = owner ? owner->counter : 0;
   int64_t owner_at_ms = owner ? owner->written_at_ms : -1;
@@ -113,14 +113,14 @@ static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t
   s->owner_written_at_ms = owner_at_ms;
 }
 
-/* Returns 1 if the owner's row, written by heartbeats after the lease was first seen, says that all of its
- * shards are read to their newest records. */
+/* Returns 1 if heartbeats after the lease was first seen report that all shards of the owner are read to
+ * their newest records. */
 static int is_proven(const slp_whole_shard *s, const sloop_worker_t *owner) {
   return owner->counter >= s->counter + PROOF_BEATS && owner->behind_ms == 0;
 }
 
-/* Judges a lease that another worker owns. The owner must have shown a sign of life, because by its rows a
- * worker that was killed looks alive until its lease has run out. */
+/* Judges a lease that another worker owns. The owner must have shown a sign of life: rows alone are no proof,
+ * because a worker that was killed looks alive in them until its lease has run out. */
 static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s,
                          const sloop_worker_t *owner) {
   see(s, l, owner);
@@ -128,7 +128,7 @@ static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_s
     lower(w, SLP_WHOLE_WAITS, l->shard, "has an owner that has shown no sign of life yet: ", l->owner);
   else if (w->by_time)
     return;
-  /* Where workers have no heartbeat, their rows do not tell how far they have read. */
+  /* Without heartbeats, the rows do not show how far the worker has read. */
   else if (!owner || !owner->counter)
     lower(w, SLP_WHOLE_SHARED, l->shard,
           "may not be at its tip: rows of this schema do not store the lag of ", l->owner);
@@ -145,7 +145,7 @@ static int is_left_unended(const slp_whole_fleet *w, const slp_whole_shard *s) {
 static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s, const sloop_worker_t *owner,
                   const char *me) {
   slp_lease_mood mood = slp_lease_mood_of(l);
-  /* a shard that waits for its parent counts through the parent's row */
+  /* a shard that waits for its parent is not judged, because the parent's row stands for it */
   if (mood != SLP_LEASE_IS_ENDED && waits_for_parent(w, l)) return;
   switch (mood) {
     case SLP_LEASE_IS_ENDED: return;
@@ -163,7 +163,7 @@ static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s
     case SLP_LEASE_IS_OWNED:
     case SLP_LEASE_MOODS: break;
   }
-  /* A closed shard at its tip is not done, because its owner has not written the shard's end yet. */
+  /* A closed shard is not done before the row has its end, even if the shard is at its tip. */
   if (s->has_child && !is_left_unended(w, s))
     lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its end yet", "");
   if (strcmp(l->owner, me) == 0)
@@ -196,15 +196,15 @@ int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *m
 
 /* ---- the listing -------------------------------------------------------------------------------------- */
 
-/* Returns 1 if rows for this shard's children may be missing until the command ends, because --until does not
- * read the shard to its end. */
+/* Returns 1 if this shard's children may have no rows until the command ends, because --until does not read
+ * the shard to its end. */
 static int is_held_back(const slp_whole_fleet *w, uint32_t number) {
   const slp_whole_shard *s = number < w->cap ? &w->shards[number] : NULL;
   return s && (s->has_row ? is_left_unended(w, s) : s->waits);
 }
 
-/* Marks shards without a row that descend from a shard whose end --until does not wait for. Returns 1 if
- * it has marked a shard. */
+/* Sets `waits` of shards that have no row and descend from a shard whose end --until does not wait for.
+ * Returns 1 if this has marked a shard. */
 static int hold_back(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
   int found = 0;
   for (size_t i = 0; i < n; i++) {
@@ -217,8 +217,8 @@ static int hold_back(slp_whole_fleet *w, const sloop_shard_t *const *shards, siz
   return found;
 }
 
-/* Every open shard gets a row at some time, and a child gets its row before its parent's row is ended. But
- * with --until the parent's row may never be ended, because the parent is read only up to a time. So
+/* An open shard without a row gets one later, so normally it must be waited for. But a child gets its row
+ * only before its parent's row is ended, and with --until the parent may be read only up to a time. So
  * --until does not wait for such a child. */
 int slp_whole_listed(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
   for (size_t i = 0; i < n; i++)
