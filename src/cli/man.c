@@ -776,9 +776,9 @@ static const char decoders_more[] =
     "Line ends after a message are removed, except with \\fB\\-J\\fR. Control messages, by which the\n"
     "service tests a destination, print nothing and are counted on standard error.\n";
 
-/* Writes the names of the decoders that recognise records by magic bytes. With built_in 1 writes those that
- * this build has, with 0 those that it lacks. `before` is written before the first name. Returns how many
- * names there are. */
+/* Writes the names of the decoders that recognise records by magic bytes. built_in: 1 for the decoders that
+ * this build has, 0 for those that it lacks. Writes `before` before the first name. Returns how many names it
+ * has written. */
 static size_t add_recognized(slp_buf *b, int built_in, const char *before) {
   size_t n = 0;
   for (size_t i = 0; slp_decoder_at(i); i++) {

@@ -10,13 +10,13 @@
 #include <sloop.h>
 
 /* ---- a change of a table ------------------------------------------------------------------------------ */
-/* A record of DynamoDB Streams is rewritten as RecordAdapter.getData() of dynamodb-streams-kinesis-adapter
- * 1.6.1 does, which Amazon's StreamsMultiLangDaemon gives its children (that jar wrote
- * test/contract/vectors/change_adapter.json):
+/* Amazon's StreamsMultiLangDaemon gives its children what RecordAdapter.getData() of
+ * dynamodb-streams-kinesis-adapter 1.6.1 returns. So a record of DynamoDB Streams is rewritten in that way:
  *   1. ApproximateCreationDateTime is in whole milliseconds; the service sends seconds.
  *   2. userIdentity has principalId and type; the service sends PrincipalId and Type.
  *   3. A member that is null is left out.
- * One difference remains: a member that the jar's model does not know is kept here, and the jar drops it. */
+ * One difference remains: a member that the adapter does not know is kept here, but the adapter drops it. The
+ * adapter's jar has written test/contract/vectors/change_adapter.json. */
 
 typedef enum object_kind { RECORD, CHANGE, IDENTITY, OTHER } object_kind;
 
@@ -107,7 +107,7 @@ const char *slp_ml_action_name(slp_ml_action a) { return names[a]; }
 
 /* Appends a JSON string with the escapes that Jackson writes: short escapes such as \n, and \u00XX with
  * capital digits for other control characters. Everything else is written unchanged. Bytes that are not UTF-8
- * become U+FFFD, but no service sends such a key. */
+ * become U+FFFD, but no service sends a partition key with such bytes. */
 static int put_string(slp_buf *b, slp_str s) {
   /* letters of the short escapes for bytes 8 to 13; 0: the byte has no short escape */
   static const char shorts[] = "btn\0fr";

@@ -28,7 +28,7 @@
 
 #include <sloop.h>
 
-/* the most batches of one shard that are held; the consumer never hands out this many */
+/* the most batches that can wait for one child; the consumer never hands out this many */
 #define SLP_ML_QUEUE_MAX 4
 #define SLP_ML_LINE_MAX 262144 /* a longer line of a child's output is left out */
 /* the most lines of one kind that are printed about a child in SLP_ML_TOLD_US */
@@ -51,7 +51,7 @@ typedef enum slp_ml_state {
 /* Returns a static string with the state in words. */
 const char *slp_ml_state_name(slp_ml_state s);
 
-/* Tells whether this worker holds the shard's lease. */
+/* Shows whether this worker holds the shard's lease. */
 typedef enum slp_ml_lease {
   SLP_ML_HELD,
   SLP_ML_LEAVING, /* this worker holds the lease, but another worker asks for it */

@@ -1,6 +1,6 @@
-/* name_cache.h - keeps names for completions in files of the user's cache folder ($XDG_CACHE_HOME or
- * ~/.cache, then stream-tail/), so that the service is asked at most once a minute. Only propose.c uses it.
- * */
+/* name_cache.h - keeps names for completions in files, so that the service is asked at most once a minute.
+ * The files are in the user's cache folder: $XDG_CACHE_HOME or ~/.cache, and in it stream-tail/. Only
+ * propose.c uses this cache. */
 #ifndef SLP_CLI_NAME_CACHE_H
 #define SLP_CLI_NAME_CACHE_H
 

@@ -20,7 +20,7 @@ typedef enum {
   SLP_MODE_COMPLETION = 2048,
   SLP_MODE_KCAT = 4096,
   SLP_MODE_LEASES = 8192,        /* --leases: shows the lease table */
-  SLP_MODE_EXPLAIN = 16384,      /* --explain: says why a shard is read or not */
+  SLP_MODE_EXPLAIN = 16384,      /* --explain: prints why a shard is read or not */
   SLP_MODE_RELEASE = 32768,      /* --release: frees a shard, or all leases of a worker */
   SLP_MODE_RESET = 65536,        /* --reset: changes where shards will be read next */
   SLP_MODE_WATCH = 131072,       /* --watch: shows the lease table live */

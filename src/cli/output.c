@@ -32,8 +32,7 @@ typedef struct held { /* a batch that is not given back yet, and how much of it 
   /* number of records at the front that were acknowledged before the whole batch was given back */
   size_t told;
   uint8_t begun; /* 1: a part of the text of record number `made` was made */
-  /* 1: a lease was lost or given up after this batch came, so for each of its records it is checked whether
-   * this worker still has the shard */
+  /* 1: a lease was lost or given up after this batch came. So the lease of each further record is checked */
   uint8_t doubtful;
   /* ends[i]: offset in the whole output at which the text of record i ends, for the first `made` records */
   uint64_t ends[];
@@ -88,8 +87,8 @@ int slp_output_empty(const slp_output *o) { return slp_list_empty(&o->batches); 
 /* ---- giving batches back
  * -------------------------------------------------------------------------------- */
 
-/* Returns the offset in the whole output at which the text of record i of h begins, which is where the text
- * of the record before it ends. */
+/* Returns the offset, in the whole output, of the text of record i of h. The text of the record before ends
+ * there. */
 static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   if (i > 0) return h->ends[i - 1];
   if (h->link.prev == &o->batches) return o->returned;

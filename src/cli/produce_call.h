@@ -31,7 +31,7 @@ typedef struct slp_put_call {
   /* 1: the call is answered, but an aggregate is in a shard that the listing does not have. The call's
    * outcomes are handled after the next listing. */
   uint8_t unjudged;
-  void (*on_done)(struct slp_put_call *c); /* called once, in a turn */
+  void (*on_done)(struct slp_put_call *c); /* called once, from the event loop, when the call has ended */
   void *user;
 } slp_put_call;
 

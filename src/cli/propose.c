@@ -205,7 +205,7 @@ int slp_propose_run(slp_mem *mem, int argc, const char *const *argv, const slp_s
   slp_args args;
   proposal p = {.app = {.mem = mem, .args = &args}, .kind = argc > 2 ? argv[2] : ""};
   slp_buf_init(&p.names, mem, SLP_NAME_CACHE_BYTES / 2);
-  /* the parser takes its first word for the name of the program */
+  /* the parser skips argv[2], because it takes its first word for the name of the program */
   slp_args_parse_part(&args, mem, argc > 2 ? argc - 2 : 0, argv + 2, around);
   args.quiet = 1;
   if (is_kind(&p, "profiles")) {

@@ -18,8 +18,8 @@ int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_
                           const char *error);
 /* Writes that a consumer was deregistered, and the state it was in. */
 int slp_consumers_show_removed(slp_buf *b, const sloop_registered_t *c);
-/* Returns 1 if --deregister may delete the consumer, which interrupts programs that read through it. So the
- * user at the terminal must confirm this. Without a terminal, --force is needed. */
+/* Returns 1 if --deregister may delete the consumer. Deleting it interrupts programs that read through it, so
+ * the user at the terminal must confirm. Without a terminal, --force is needed. */
 int slp_consumers_removal_is_meant(const slp_args *args);
 
 #endif

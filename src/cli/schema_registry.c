@@ -65,7 +65,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   return *why ? SLP_EBADDATA : 0;
 }
 
-/* Tells the user why the registry does not give this version, and what to do about that. */
+/* Reports why the registry does not return this version, and what the user can do about it. */
 static void tell(const registry_call *c, const char *id) {
   const slp_fail *f = &c->op.fail;
   const char *what = strcmp(f->aws_code, "EntityNotFoundException") == 0

@@ -12,7 +12,8 @@ void slp_search_back_begin(slp_search_back *s, int64_t now_ms) {
 }
 
 /* Chooses the next window: longer than the longest that had too few records, and shorter than the shortest
- * that had too many. If there is no length between them, chooses the latter, and sets `whole`. */
+ * that had too many. If no length is left between the two, chooses the shortest that had too many, and sets
+ * `whole`. */
 static void choose(slp_search_back *s) {
   int64_t sparse_ms = s->now_ms - s->sparse_ms;
   int64_t longer_ms = sparse_ms ? sparse_ms * TIMES_LONGER : FIRST_MS;

@@ -49,9 +49,10 @@ static void tell_failed(slp_stream_scan *scan, const slp_fail *f) {
                   scan->finder.app->args->streams_ms / 1000u, why);
 }
 
-/* Returns 1 if the listed stream with the name of places[at], whose stream is gone, is a new one. A stream
- * that is being deleted is still listed for a while. So it is a new one if a listing between did not have it,
- * or if a long time has passed. Time alone does not count for a stream that could never be read. */
+/* Called for args->streams[at] if it is listed. Returns 1 if the command no longer reads it because it is
+ * gone, and the listed stream is a new one with the same name. A deleted stream is still listed for a while.
+ * So a listed stream counts as new if a listing in between did not have it, or if a long time has passed.
+ * Time alone does not count for a stream that could never be read. */
 static int is_anew(slp_stream_scan *scan, size_t at) {
   uint64_t wait_us = scan->finder.app->args->streams_ms * UINT64_C(2000);
   if (!scan->places[at].gone_us || !scan->is_free(scan, at)) return 0;

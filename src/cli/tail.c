@@ -45,7 +45,7 @@
 typedef struct reading {
   slp_cli_consumer consumer;
   slp_until until;
-  slp_fleet_look look; /* with leases: what the rows say about the whole application */
+  slp_fleet_look look; /* with leases: what the rows of the lease table show about the whole application */
   uint64_t begun_us;   /* when the consumer was opened */
   /* with leases: since when this worker has read all of its shards as far as -e or --until asks; 0: it has
    * not */

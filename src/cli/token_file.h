@@ -1,5 +1,5 @@
-/* token_file.h - reads files with positions in streams: one token a line, as sloop_token() writes it. A
- * file of one stream is plain bloop JSON, which may also have several lines. */
+/* token_file.h - reads files with positions in streams: one token a line, as sloop_token() writes it. A file
+ * of one stream is plain JSON of the tool bloop (core/token.h), which may also have several lines. */
 #ifndef SLP_CLI_TOKEN_FILE_H
 #define SLP_CLI_TOKEN_FILE_H
 

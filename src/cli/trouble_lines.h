@@ -3,8 +3,8 @@
  *   - The kind of a line is a number that the caller chooses, such as an error code. Lines of one kind may
  *     stand for each other.
  *   - To tell a line is to print it.
- *   - To hold a line is to keep it, or to count it with similar lines, so that one line is printed for all of
- *     them five seconds later or at the end.
+ *   - To hold a line is to keep it, or to count it with similar lines. One line is printed for all of them
+ *     five seconds later or at the end.
  *
  * The first lines of each kind are told at once; further ones are held. Every line is printed or counted, and
  * every shard is named while there is room. Pure: the caller passes the time. */

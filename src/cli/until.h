@@ -43,8 +43,8 @@ void slp_until_begin_round(slp_until *u);
 int slp_until_next(slp_until *u, const char *shard, int64_t arrived_at_ms);
 /* Returns 1 if every shard that may still hand out records has passed. */
 int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now);
-/* Decides when shards without later records have passed TIME: only a record can prove this for its shard.
- * Returns 1 if three conditions hold:
+/* Decides about shards of which no record has shown that they have passed TIME. Returns 1 if three
+ * conditions hold:
  *   1. TIME is over;
  *   2. every shard that has not passed was found at its tip by a call after TIME;
  *   3. no record has arrived and no call has failed for quiet_ms. */

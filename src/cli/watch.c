@@ -236,8 +236,8 @@ static void on_explanation(sloop_admin_t *a, int status, const sloop_explanation
   look(w);
 }
 
-/* If page WHY is shown and its text is due, requests why the chosen shard is read or not, and returns 1.
- * Returns 0 otherwise. */
+/* If page WHY is shown and its text is due, requests the explanation why the chosen shard is read or not, and
+ * returns 1. Returns 0 otherwise. */
 static int ask_why(watch *w, uint64_t now_us) {
   int is_new = strcmp(w->why_shard, w->ui.shard) != 0;
   if (w->ui.page != SLP_WATCH_WHY || (!is_new && now_us < w->why_next_us)) return 0;

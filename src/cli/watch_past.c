@@ -59,8 +59,8 @@ static uint64_t sign_of(const slp_watch_past *p, const sloop_lease_t *l) {
          (uint64_t)l->written_at_ms;
 }
 
-/* If the row of the lease has changed (its epoch, time or position) and its owner has not, stores now_ms as
- * the time at which the owner was last seen alive. */
+/* If the row of the lease has changed (its epoch, time or position), its owner is alive, and now_ms is stored
+ * as the time at which this was seen. A new owner does not count as alive yet. */
 static int note_life(slp_watch_past *p, slp_watch_shard *s, const sloop_lease_t *l, uint32_t owner_before,
                      uint64_t now_ms) {
   uint64_t sign = sign_of(p, l);

@@ -217,9 +217,9 @@ static int hold_back(slp_whole_fleet *w, const sloop_shard_t *const *shards, siz
   return found;
 }
 
-/* An open shard without a row gets one later, so normally it must be waited for. But a child gets its row
- * only before its parent's row is ended, and with --until the parent may be read only up to a time. So
- * --until does not wait for such a child. */
+/* An open shard without a row gets a row later, so normally it is waited for. With --until there is an
+ * exception. A child gets its row before its parent's row is ended. But the parent may be read only up to a
+ * time, so that its row is never ended. So --until does not wait for the row of such a child. */
 int slp_whole_listed(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!shard_of(w, shards[i]->id)) return SLP_ENOMEM;
