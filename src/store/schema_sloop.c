@@ -644,8 +644,8 @@ static void reset(slp_row_request *d, const slp_operation *i) {
 }
 
 /* With hold.on 1, marks the lease of a shard as paused, so that no worker reads the shard. Otherwise removes
- * the marks `pause` and `park`. The owner keeps the lease until it has read the row. A free lease gets another
- * epoch, so that no TAKE succeeds that was decided before. */
+ * the marks `pause` and `park`. The owner keeps the lease until it has read the row. A free lease gets
+ * another epoch, so that no TAKE succeeds that was decided before. */
 static void pause_shard(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n)
     is_text(d, "owner", i->owner);
