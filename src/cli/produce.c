@@ -1,5 +1,4 @@
-/* produce.c - reads lines, puts them into a stream by calls of PutRecords, and reports at the end what became
- * of them.
+/* produce.c - puts lines into a stream by calls of PutRecords, and reports at the end what became of them.
  *
  * Memory is bounded: no line is read while is_full() returns 1, so a slow stream slows the writer of
  * standard input down. While no call is in flight, waiting records are sent at once, even a single one.
@@ -55,13 +54,10 @@
 /* the wait before a record is put again; doubled with each try, up to AGAIN_US_MAX */
 #define AGAIN_US 100000u
 #define AGAIN_US_MAX 5000000u
-/* the pause after a call whose records were all throttled; shorter if only some were */
-#define THROTTLED_US 100000u
-/* after a delay, --rate is exceeded for a while to make up for at most this much of it */
-#define RATE_CREDIT_US 100000u
-#define STALLED_MS 5000u /* after this time without a record put, the user is told why */
-/* after a failure that lasts, the command waits this long for answers to other calls */
-#define FAILING_MS 5000u
+#define THROTTLED_US 100000u /* the pause after a call whose records were all throttled; less if only some */
+#define RATE_CREDIT_US 100000u /* --rate: a delay of at most this length is made up for */
+#define STALLED_MS 5000u       /* after this time without a record put, the user is told why */
+#define FAILING_MS 5000u       /* after a failure that lasts: how long to wait for answers to other calls */
 /* The command ends when this many records were refused alone and none was ever put. Then the records are not
  * to blame. */
 #define REFUSED_ALONE_MAX 20u
@@ -90,9 +86,8 @@ typedef struct produce {
   uint8_t held_delimited;
   uint64_t held_number;
   size_t held_input;
-  uint64_t next_us; /* --rate: time before which no further line is read */
-  /* --speed: when the first line with a time was put; began_ts is that line's time of arrival */
-  uint64_t began_us;
+  uint64_t next_us;   /* --rate: time before which no further line is read */
+  uint64_t began_us;  /* --speed: when the first line with a time was put; it had arrived at began_ts */
   int64_t began_ts;   /* -1: no line with a time was read yet */
   uint64_t pause_us;  /* no call is sent before this time */
   uint32_t fails;     /* how many calls in a row have failed */
@@ -100,19 +95,14 @@ typedef struct produce {
   uint8_t ready;      /* 1: the consumer is open */
   uint8_t ended;      /* 1: no more input will be read */
   uint8_t concluded;  /* 1: the command has ended, and the closing line was printed */
-  /* 1: Ctrl-C was pressed once: takes all lines that are left in the input's buffer, even if the queue is
-   * full */
-  uint8_t greedy;
-  char why[SLP_TOLD_LINE]; /* the failure that ends the command; "": there is none */
-  /* why a record or a call of the last answer was not put; "": all of it was put */
-  char trouble[SLP_TOLD_LINE];
+  uint8_t greedy;     /* 1: after a Ctrl-C: takes all lines in the input's buffer, even into a full queue */
+  char why[SLP_TOLD_LINE];     /* the failure that ends the command; "": there is none */
+  char trouble[SLP_TOLD_LINE]; /* why a record or call of the last answer was not put; "": all was put */
   uint64_t failing_tick, put_tick;
   uint64_t answered, calls_n, put, put_bytes, again, read, refused_alone;
-  /* left: lines that were read and not put; unknown: records of calls without an answer */
-  uint64_t left, unknown;
+  uint64_t left, unknown; /* lines that were read and not put; records of calls without an answer */
   uint64_t files_failed;
-  /* aggregates_n: how many aggregates were put; inside: how many records in them */
-  uint64_t aggregates_n, inside;
+  uint64_t aggregates_n, inside; /* how many aggregates were put; how many records in them */
 } produce;
 
 static void pump(produce *p);
@@ -202,8 +192,7 @@ static void hold_line(produce *p, const found *f, uint64_t at_us) {
   p->held_delimited = f->delimited;
 }
 
-/* Makes a record of the line, and adds it to the queue. may_hold: 1 if a line that is to be put later is kept
- * in `held` (--speed). */
+/* Adds the line to the queue as a record. may_hold: 1 if a line to be put later is kept in `held`. */
 static void take_line(produce *p, const found *f, int may_hold) {
   slp_put_line l;
   char random[17];
@@ -306,8 +295,7 @@ static void on_input_end(void *arg, int error) {
   slp_input_close(p->in);
   p->in = NULL;
   if (error) tell_unreadable(p, error);
-  /* The last line need not have a delimiter. With whole files as records, a file that could not be read to
-   * its end is not put. */
+  /* The last line needs no delimiter. A file that is one record is put only if it was read to its end. */
   int kind = error && is_whole_files(p) ? SLP_SPLIT_MORE : slp_splitter_end(&p->splitter);
   if (kind != SLP_SPLIT_MORE) take_found(p, kind);
   p->input++;

@@ -47,16 +47,14 @@ typedef struct reading {
   slp_until until;
   slp_fleet_look look; /* with leases: what the rows of the lease table show about the whole application */
   uint64_t begun_us;   /* when the consumer was opened */
-  /* with leases: since when this worker has read all of its shards as far as -e or --until asks; 0: it has
-   * not */
+  /* with leases: since when this worker has read all of its shards as far as asked; 0: it has not */
   uint64_t done_us;
   uint64_t last_us; /* when the consumer's last record came */
   uint8_t opened;   /* 1: the consumer was opened without an error */
   /* 1: the consumer has read each of its shards to the newest record, and no batch has come since */
   uint8_t at_tip;
   uint8_t ended; /* 1: the consumer delivers no more records; it is closed when all of its text is written */
-  /* 1: the stream, which a pattern found, was deleted or can't be read; the command reads the other
-   * streams */
+  /* 1: the stream, which a pattern found, was deleted or can't be read; the others are read on */
   uint8_t gone;
   uint8_t late; /* 1: a pattern found the stream while the command ran */
 } reading;
@@ -66,16 +64,14 @@ typedef struct tail {
   /* Owned. Without -p key:TEXT: one element for each stream; the consumers join the first one, or that of
    * `scan`. With -p key:TEXT: one element for each generation of shards. */
   reading *each;
-  size_t n;              /* how many elements of `each` are or were in use */
-  slp_follow follow;     /* finds the shards of -p key:TEXT; not in use otherwise */
-  slp_last_records last; /* finds where the records of -n and -o -N begin; not in use otherwise */
-  slp_args *args;        /* borrowed; gets the names of new streams that match a pattern */
-  slp_stream_scan scan;  /* finds new streams that match a pattern; SLP_SCAN_OFF if that is not wanted */
-  /* sums of the statistics of consumers whose element in `each` has another stream now */
-  sloop_stats_t replaced;
+  size_t n;                 /* how many elements of `each` are or were in use */
+  slp_follow follow;        /* finds the shards of -p key:TEXT; not in use otherwise */
+  slp_last_records last;    /* finds where the records of -n and -o -N begin; not in use otherwise */
+  slp_args *args;           /* borrowed; gets the names of new streams that match a pattern */
+  slp_stream_scan scan;     /* finds new streams that match a pattern; SLP_SCAN_OFF if that is not wanted */
+  sloop_stats_t replaced;   /* sums of consumers whose element in `each` has another stream now */
   sloop_metrics_t *metrics; /* owned by the consumer of metrics_of; NULL: there are no metrics */
-  /* the metrics end when the consumer of this element is closed; NULL: there are no metrics */
-  reading *metrics_of;
+  reading *metrics_of; /* the metrics end when the consumer of this element is closed; NULL: no metrics */
   slp_places places;
   slp_printer printer;
   slp_printer_reports report; /* what the user was told about records that can't be printed as asked */
@@ -89,8 +85,7 @@ typedef struct tail {
   /* last_record_us: when the last batch came. begun_us: when the command began. */
   uint64_t last_record_us, begun_us;
   int64_t begun_ms; /* when the command began, by the wall clock */
-  /* 1: a stream that a pattern found is gone in a way that makes the command fail at its end (leave_gone) */
-  uint8_t missed;
+  uint8_t missed; /* 1: a stream that a pattern found is gone, so the command fails at its end (leave_gone) */
   uint8_t reached;    /* 1: with --until: every record before the time was printed */
   uint8_t ending;     /* 1: the command is ending, and takes no more batches */
   uint8_t place_kept; /* 1: with --save: this process has tried to write the file at least once */
@@ -104,8 +99,7 @@ static uint64_t printed_of(const tail *t) { return t->printed - t->output.droppe
 
 static size_t number_of(const tail *t, const reading *rd) { return (size_t)(rd - t->each); }
 
-/* Returns 1 if the consumer reads its stream, or will read it. Returns 0 if the stream is gone
- * (reading.gone). */
+/* Returns 1 unless the stream is gone (reading.gone). */
 static int is_read(const reading *rd) { return !rd->gone; }
 
 /* ---- the end --------------------------------------------------------------------------------- */
