@@ -215,9 +215,8 @@ static void end_if_all_gone(tail *t) {
   end_tail(t);
 }
 
-/* Continues without a stream that is gone. The command fails at its end in two cases:
- *   1. the stream was not deleted, but had another error;
- *   2. -e or --until was given, so all records that were there are wanted. */
+/* Continues without a stream that is gone. The command fails at its end if the stream had another error than
+ * its deletion, or if -e or --until asks for all of its records. */
 static void leave_gone(tail *t, reading *rd) {
   const slp_args *a = t->app.args;
   int deleted = !rd->consumer.failed_by || rd->consumer.failed_by == SLOOP_ENOSTREAM;
