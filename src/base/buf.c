@@ -22,7 +22,7 @@ int slp_buf_fail(slp_buf *b, int error) {
   return b->failed;
 }
 
-int slp_buf_reserve(slp_buf *b, size_t more) {
+int slp_buf_grow(slp_buf *b, size_t more) {
   if (b->failed) return b->failed;
   if (more > b->max || b->n > b->max - more) return b->failed = SLP_ELIMIT;
   size_t need = b->n + more;
@@ -37,25 +37,33 @@ int slp_buf_reserve(slp_buf *b, size_t more) {
   return 0;
 }
 
-int slp_buf_add(slp_buf *b, const void *p, size_t n) {
-  int r = slp_buf_reserve(b, n);
-  if (r) return r;
-  if (n) memcpy(b->p + b->n, p, n);
-  b->n += n;
-  return 0;
+int slp_buf_add_z(slp_buf *b, const char *z) { return slp_buf_add(b, z, strlen(z)); }
+
+/* Writes v < 10^8 as eight digits. Splits it into halves, these into pairs, and these into digits; one
+ * multiplication splits all parts. */
+static void put_eight_digits(char *to, uint32_t v) {
+  uint64_t halves = v / 10000 | (uint64_t)(v % 10000) << 32;
+  uint64_t hundreds = (halves * 10486 >> 20) & UINT64_C(0x7f0000007f); /* halves / 100 */
+  uint64_t pairs = hundreds | (halves - hundreds * 100) << 16;
+  uint64_t tens = (pairs * 103 >> 10) & UINT64_C(0x000f000f000f000f); /* pairs / 10 */
+  uint64_t digits = tens | (pairs - tens * 10) << 8;
+  digits += UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  memcpy(to, &digits, sizeof digits);
+#else
+  for (int i = 0; i < 8; i++) to[i] = (char)(digits >> 8 * i);
+#endif
 }
 
-int slp_buf_add_str(slp_buf *b, slp_str s) { return slp_buf_add(b, s.p, s.n); }
-int slp_buf_add_z(slp_buf *b, const char *z) { return slp_buf_add(b, z, strlen(z)); }
-int slp_buf_add_char(slp_buf *b, char c) { return slp_buf_add(b, &c, 1); }
-
 int slp_buf_add_u64(slp_buf *b, uint64_t v) {
-  char digits[20];
+  char digits[24]; /* three groups of eight digits */
   size_t i = sizeof digits;
+  if (v < 10) return slp_buf_add_char(b, (char)('0' + v));
   do {
-    digits[--i] = (char)('0' + v % 10);
-    v /= 10;
+    put_eight_digits(digits + (i -= 8), (uint32_t)(v % 100000000));
+    v /= 100000000;
   } while (v);
+  while (digits[i] == '0') i++;
   return slp_buf_add(b, digits + i, sizeof digits - i);
 }
 

@@ -30,13 +30,23 @@ static inline int slp_buf_failed(const slp_buf *b) { return b->failed; }
 /* Records an error of the caller, for example when it can't compute the bytes to be added. Returns the first
  * error recorded in b. */
 int slp_buf_fail(slp_buf *b, int error);
+/* The part of slp_buf_reserve() for a buffer that must grow, or that has failed. */
+int slp_buf_grow(slp_buf *b, size_t more);
 /* Makes room for `more` bytes behind the content. This function and all slp_buf_add functions return 0,
  * SLP_ENOMEM, SLP_ELIMIT, or the error recorded in b before. */
-int slp_buf_reserve(slp_buf *b, size_t more);
-int slp_buf_add(slp_buf *b, const void *p, size_t n);
-int slp_buf_add_str(slp_buf *b, slp_str s);
+static inline int slp_buf_reserve(slp_buf *b, size_t more) {
+  return b->p && !b->failed && more <= b->cap - b->n ? 0 : slp_buf_grow(b, more);
+}
+static inline int slp_buf_add(slp_buf *b, const void *p, size_t n) {
+  int r = slp_buf_reserve(b, n);
+  if (r || !n) return r;
+  memcpy(b->p + b->n, p, n);
+  b->n += n;
+  return 0;
+}
+static inline int slp_buf_add_str(slp_buf *b, slp_str s) { return slp_buf_add(b, s.p, s.n); }
 int slp_buf_add_z(slp_buf *b, const char *z);
-int slp_buf_add_char(slp_buf *b, char c);
+static inline int slp_buf_add_char(slp_buf *b, char c) { return slp_buf_add(b, &c, 1); }
 int slp_buf_add_u64(slp_buf *b, uint64_t v); /* appends v in decimal */
 int slp_buf_add_i64(slp_buf *b, int64_t v);
 /* Appends v / 10^decimals as a decimal number without trailing zeros: v 1500 with decimals 3 gives "1.5".

@@ -2,6 +2,9 @@
  * URLs. */
 #include "base/clean.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <stdio.h>
 
 /* Decodes the UTF-8 character at p. Returns its length; 0: p[0, n) does not begin with valid UTF-8 (overlong
@@ -35,6 +38,33 @@ size_t slp_unsafe_length(const char *p, size_t n) {
   if (*p >= 0x20 && *p < 0x7f) return 0;
   size_t len = read_one((const unsigned char *)p, n, &c);
   return len == 0 ? 1 : is_unsafe(c) ? len : 0;
+}
+
+/* Returns the place of the first byte at or after i with which an unsafe character may begin; n: there is
+ * none. */
+static size_t find_suspect(const char *p, size_t i, size_t n) {
+#ifdef __SSE2__
+  for (; i + 16 <= n; i += 16) {
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+    __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v); /* less than a space */
+    __m128i c2 = _mm_cmpeq_epi8(v, _mm_set1_epi8((char)0xc2));
+    __m128i d8 = _mm_cmpeq_epi8(v, _mm_set1_epi8((char)0xd8));
+    __m128i e2 = _mm_cmpeq_epi8(v, _mm_set1_epi8((char)0xe2));
+    __m128i del = _mm_cmpeq_epi8(v, _mm_set1_epi8(0x7f));
+    __m128i any = _mm_or_si128(_mm_or_si128(_mm_or_si128(low, del), _mm_or_si128(c2, d8)), e2);
+    int bits = _mm_movemask_epi8(any);
+    if (bits) return i + (size_t)__builtin_ctz((unsigned)bits);
+  }
+#endif
+  while (i < n && !slp_may_be_unsafe(p[i])) i++;
+  return i;
+}
+
+size_t slp_harmless_run(const char *p, size_t n) {
+  for (size_t i = 0;; i++) {
+    i = find_suspect(p, i, n);
+    if (i == n || slp_unsafe_length(p + i, n - i)) return i;
+  }
 }
 
 size_t slp_safe_length(const char *p, size_t n) {

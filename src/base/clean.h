@@ -16,6 +16,8 @@ static inline int slp_may_be_unsafe(char byte) {
   unsigned char c = (unsigned char)byte;
   return c < 0x20 || (c >= 0x7f && (c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2));
 }
+/* Returns the offset of the first unsafe character of p[0, n), which must be UTF-8; n: there is none. */
+size_t slp_harmless_run(const char *p, size_t n);
 /* Returns the length of the valid UTF-8 sequence at the beginning of p[0, n); 0: there is none. */
 size_t slp_safe_length(const char *p, size_t n);
 /* Replaces the user name and password of each URL (SCHEME://USER:PASSWORD@HOST) by ***, in place. A URL may

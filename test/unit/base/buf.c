@@ -1,5 +1,8 @@
 /* buf.c - bytes grow up to their maximum and not beyond, errors stay, numbers are written right. */
 #include "base/buf.h"
+
+#include <stdio.h>
+
 #include "check.h"
 
 TEST(the_maximum_is_kept_to_the_byte) {
@@ -105,6 +108,30 @@ TEST(numbers_at_their_ends) {
   CHECK(b.p == NULL && b.n == 0);
   slp_buf_free(&to);
   CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+static void check_decimal(slp_buf *b, uint64_t v) {
+  char want[32];
+  snprintf(want, sizeof want, "%llu", (unsigned long long)v);
+  slp_buf_clear(b);
+  slp_buf_add_u64(b, v);
+  CHECK_STR(slp_buf_z(b), want);
+}
+
+TEST(numbers_of_every_length_are_what_printf_writes) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1000);
+  for (uint64_t power = 1, i = 0; i < 20; i++, power *= 10)
+    for (uint64_t near = 0; near < 2200; near++) check_decimal(&b, power - 1100 + near);
+  for (uint64_t v = 1; v < 300000000; v += 4001) check_decimal(&b, v);
+  uint64_t random = 88172645463325252u;
+  for (int i = 0; i < 100000; i++) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    check_decimal(&b, random >> (i & 63));
+  }
+  slp_buf_free(&b);
   slp_mem_drop(mem);
 }
 
