@@ -4,29 +4,40 @@
 #include "base/buf.h"
 #include "base/clean.h"
 #include "codec/base64.h"
-#include "codec/json_plain.h"
 #include "codec/utf8.h"
 
-/* ---- strings ---- */
+#ifdef __SSE2__
+#include <emmintrin.h>
+#else
+#include "codec/json_plain.h"
+#endif
+
+/* ---- strings: blocks of 16 bytes, and single characters where a block can't be written ---- */
+
+#define BLOCK 16
+#define ESCAPE 6 /* the longest escape of one byte: \u001f */
+/* The room that a block may take: an escape for each byte, and a whole block that is stored behind the last. */
+#define BLOCK_ROOM ((size_t)BLOCK * ESCAPE + BLOCK)
+
+/* Writes a byte as an escape. Returns the place behind it. */
+static char *put_escape(char *to, uint8_t c) {
+  static const char hex[] = "0123456789abcdef";
+  static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+  char letter = c == '"' || c == '\\' ? (char)c : c < sizeof letters ? letters[c] : 0;
+  to[0] = '\\';
+  to[1] = letter ? letter : 'u';
+  if (letter) return to + 2;
+  to[2] = to[3] = '0';
+  to[4] = hex[c >> 4];
+  to[5] = hex[c & 15];
+  return to + ESCAPE;
+}
 
 static int put_u_escape(slp_buf *b, uint32_t unit) {
   static const char digits[] = "0123456789abcdef";
   char out[6] = {
       '\\', 'u', digits[unit >> 12 & 15], digits[unit >> 8 & 15], digits[unit >> 4 & 15], digits[unit & 15]};
   return slp_buf_add(b, out, 6);
-}
-
-static int put_escaped(slp_buf *b, uint8_t c) {
-  switch (c) {
-    case '"': return slp_buf_add(b, "\\\"", 2);
-    case '\\': return slp_buf_add(b, "\\\\", 2);
-    case '\b': return slp_buf_add(b, "\\b", 2);
-    case '\f': return slp_buf_add(b, "\\f", 2);
-    case '\n': return slp_buf_add(b, "\\n", 2);
-    case '\r': return slp_buf_add(b, "\\r", 2);
-    case '\t': return slp_buf_add(b, "\\t", 2);
-    default: return put_u_escape(b, c);
-  }
 }
 
 /* Returns the code point of a sequence of two or three bytes; 0 for a longer one. */
@@ -36,50 +47,193 @@ static uint32_t code_point(const char *p, size_t len) {
   return len == 3 ? (u[0] & 0x0Fu) << 12 | (u[1] & 0x3Fu) << 6 | (u[2] & 0x3Fu) : 0;
 }
 
-/* Writes the character at *at, which is not ASCII or may need an escape. Moves *at behind the character. */
-static void put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
-  const char *from = s.p + *at;
-  if ((uint8_t)*from < 0x80) {
-    (*at)++;
-    put_escaped(b, (uint8_t)*from);
-    return;
+/* Writes the character at s.p[at], escaped if it must be. Returns its length, or 0 if it is not UTF-8. */
+static size_t put_character(slp_buf *b, slp_str s, size_t at, int one_line) {
+  const char *from = s.p + at;
+  uint8_t c = (uint8_t)*from;
+  char escape[ESCAPE];
+  if (c == '"' || c == '\\' || c < 0x20 || (one_line && c == 0x7F)) {
+    slp_buf_add(b, escape, (size_t)(put_escape(escape, c) - escape));
+    return 1;
   }
-  size_t len = slp_utf8_length(from, s.n - *at);
-  if (!len) slp_buf_fail(b, SLP_EBADDATA);
-  int unsafe = one_line && slp_may_be_unsafe(*from) && slp_unsafe_length(from, len) != 0;
-  *at = len ? *at + len : s.n;
-  if (unsafe)
+  size_t len = c < 0x80 ? 1 : slp_utf8_length(from, s.n - at);
+  if (len > 1 && one_line && slp_may_be_unsafe(*from) && slp_unsafe_length(from, len))
     put_u_escape(b, code_point(from, len));
   else
     slp_buf_add(b, from, len);
+  return len;
 }
 
-/* Returns the end of the run of bytes from i on that are written unchanged. */
-static size_t run_end(slp_str s, size_t i, int one_line) {
-  size_t end = slp_json_plain_end(s.p, i, s.n);
-  const char *del = one_line && end > i ? memchr(s.p + i, 0x7F, end - i) : NULL;
-  return del ? (size_t)(del - s.p) : end;
-}
-
-static int put_text(slp_buf *b, slp_str s, int one_line) {
-  size_t was = b->n, at = run_end(s, 0, one_line);
-  if (slp_buf_reserve(b, s.n + 2)) return slp_buf_failed(b);
-  b->p[b->n] = '"';
-  if (at) memcpy(b->p + b->n + 1, s.p, at);
-  b->n += at + 1;
-  while (at < s.n) {
-    put_special(b, s, &at, one_line);
-    size_t end = run_end(s, at, one_line);
-    slp_buf_add(b, s.p + at, end - at);
-    at = end;
+#ifdef __SSE2__
+/* Loads 1 to 16 bytes, and not one byte behind them. The rest of the register is 0, or repeats bytes. */
+static __m128i load_part(const char *p, size_t n) {
+  uint64_t low = 0, high = 0;
+  uint32_t first, last;
+  if (n == BLOCK) return _mm_loadu_si128((const __m128i *)(const void *)p);
+  if (n >= 8) {
+    memcpy(&low, p, 8);
+    memcpy(&high, p + n - 8, 8);
+    high = n == 8 ? 0 : high >> 8 * (BLOCK - n);
+  } else if (n >= 4) {
+    memcpy(&first, p, 4);
+    memcpy(&last, p + n - 4, 4);
+    low = first | (uint64_t)last << 8 * (n - 4);
+  } else {
+    low = (uint8_t)p[0] | (uint64_t)(uint8_t)p[n / 2] << 8 * (n / 2) |
+          (uint64_t)(uint8_t)p[n - 1] << 8 * (n - 1);
   }
-  int r = slp_buf_add_char(b, '"');
-  if (r) b->n = was;
-  return r;
+  return _mm_set_epi64x((long long)high, (long long)low);
 }
 
-int slp_json_put_string(slp_buf *b, slp_str s) { return put_text(b, s, 0); }
-int slp_json_put_line_string(slp_buf *b, slp_str s) { return put_text(b, s, 1); }
+/* Returns a bit for each byte that can't be written as it is, or that is not ASCII. */
+static unsigned find_stops(__m128i v, int one_line) {
+  __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+  /* the comparison is signed, so bytes from 0x80 on are less than a space too */
+  stop = _mm_or_si128(stop, _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)));
+  if (one_line) stop = _mm_or_si128(stop, _mm_cmpeq_epi8(v, _mm_set1_epi8(0x7F)));
+  return (unsigned)_mm_movemask_epi8(stop);
+}
+
+/* Writes a block of n bytes in which `stops` are bits of stops, up to the first byte that is not ASCII. 32
+ * bytes can be read from `from`, and its block is at `to` already. Returns the place behind what was written;
+ * *ret_read: how many of the n bytes that are. */
+static char *put_with_escapes(char *to, const char *from, size_t n, unsigned stops, size_t *ret_read) {
+  size_t at = 0;
+  *ret_read = n;
+  for (; stops; stops &= stops - 1) {
+    size_t stop = (size_t)__builtin_ctz(stops);
+    to += stop - at;
+    if ((uint8_t)from[stop] >= 0x80) {
+      *ret_read = stop;
+      return to;
+    }
+    to = put_escape(to, (uint8_t)from[stop]);
+    at = stop + 1;
+    memcpy(to, from + at, BLOCK); /* the rest of the block, and what comes behind it */
+  }
+  return to + (n - at);
+}
+
+/* Writes the last block of n bytes (1 to 16) as put_with_escapes() does. */
+static char *put_last(char *to, const char *from, size_t n, int one_line, size_t *ret_read) {
+  char block[2 * BLOCK] = {0};
+  __m128i v = load_part(from, n);
+  unsigned stops = find_stops(v, one_line) & ((1u << n) - 1);
+  *ret_read = n;
+  _mm_storeu_si128((__m128i *)(void *)to, v);
+  if (!stops) return to + n;
+  _mm_storeu_si128((__m128i *)(void *)block, v);
+  return put_with_escapes(to, block, n, stops, ret_read);
+}
+
+/* Writes the last 1 to 15 bytes of s, of which `at` >= 16 are written, with the bytes before them as one block.
+ * Returns 0 if a byte of that block needs an escape or is not ASCII; then nothing is written. */
+static int put_rest(char *to, slp_str s, size_t at, int one_line) {
+  __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.p + s.n - BLOCK));
+  if (find_stops(v, one_line)) return 0;
+  /* the bytes before `at` need no escape, so they stand before `to` as they are */
+  _mm_storeu_si128((__m128i *)(void *)(to + (s.n - at) - BLOCK), v);
+  return 1;
+}
+
+/* Writes from s.p[at] on while the buffer has room for blocks and the text is ASCII. Returns the new `at`. */
+static size_t put_blocks(slp_buf *b, slp_str s, size_t at, int one_line) {
+  size_t n = BLOCK, took = BLOCK;
+  char *to = b->p + b->n;
+  if (b->cap < BLOCK_ROOM) return at;
+  const char *last = b->p + b->cap - BLOCK_ROOM; /* the last place at which a block has room */
+  while (s.n - at >= BLOCK && to <= last) {
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.p + at));
+    unsigned stops = find_stops(v, one_line);
+    if (stops && s.n - at < 2 * BLOCK) break;
+    _mm_storeu_si128((__m128i *)(void *)to, v);
+    if (stops) {
+      to = put_with_escapes(to, s.p + at, BLOCK, stops, &took);
+      at += took;
+      if (took < BLOCK) break;
+    } else {
+      to += BLOCK;
+      at += BLOCK;
+    }
+  }
+  if (at >= BLOCK && at < s.n && s.n - at < BLOCK && to <= last && put_rest(to, s, at, one_line)) {
+    to += s.n - at;
+    at = s.n;
+  }
+  while (at < s.n && s.n - at < 2 * BLOCK && to <= last && took == n) {
+    n = s.n - at < BLOCK ? s.n - at : BLOCK;
+    to = put_last(to, s.p + at, n, one_line, &took);
+    at += took;
+  }
+  b->n = (size_t)(to - b->p);
+  return at;
+}
+#else
+/* Writes the plain bytes from s.p[at] on. Returns the new `at`. */
+static size_t put_blocks(slp_buf *b, slp_str s, size_t at, int one_line) {
+  size_t end = slp_json_plain_end(s.p, at, s.n);
+  const char *del = one_line && end > at ? memchr(s.p + at, 0x7F, end - at) : NULL;
+  if (del) end = (size_t)(del - s.p);
+  slp_buf_add(b, s.p + at, end - at);
+  return end;
+}
+#endif
+
+static int follows(char c) { return ((uint8_t)c & 0xC0) == 0x80; }
+
+/* Returns the length of the character at s.p[at] if it has two or three bytes and is plainly UTF-8 that needs no
+ * escape; 0: put_character() must look closer. */
+static size_t plain_length(slp_str s, size_t at) {
+  uint8_t c = (uint8_t)s.p[at];
+  if (c < 0xC3 || c > 0xEF || s.n - at < 3 || !follows(s.p[at + 1])) return 0;
+  if (c < 0xE0) return c != 0xD8 ? 2 : 0;
+  return c != 0xE0 && c != 0xE2 && c != 0xED && follows(s.p[at + 2]) ? 3 : 0;
+}
+
+/* Writes the characters that are not ASCII from s.p[at] on, with single spaces between them. Returns the new
+ * `at`, or SIZE_MAX if what comes is not UTF-8. */
+static size_t put_beyond_ascii(slp_buf *b, slp_str s, size_t at, int one_line) {
+  while (at < s.n && (uint8_t)s.p[at] >= 0x80) {
+    size_t from = at, len;
+    while (at < s.n && (len = plain_length(s, at))) {
+      at += len;
+      if (s.n - at >= 2 && s.p[at] == ' ' && (uint8_t)s.p[at + 1] >= 0x80) at++;
+    }
+    slp_buf_add(b, s.p + from, at - from);
+    if (at == s.n || (uint8_t)s.p[at] < 0x80) break;
+    len = put_character(b, s, at, one_line);
+    if (!len) return SIZE_MAX;
+    at += len;
+  }
+  return at;
+}
+
+/* Writes s with its quotes. Returns 1; or 0 if s is not UTF-8, and then the buffer is as it was. */
+static int put_text(slp_buf *b, slp_str s, int one_line) {
+  size_t was = b->n, at = 0;
+  if (slp_buf_reserve(b, s.n + 2)) return 1;
+  b->p[b->n++] = '"';
+  while (at < s.n && !slp_buf_failed(b)) {
+    at = put_blocks(b, s, at, one_line);
+    if (at < s.n && (uint8_t)s.p[at] < 0x80) at += put_character(b, s, at, one_line);
+    at = put_beyond_ascii(b, s, at, one_line);
+    if (at == SIZE_MAX) {
+      b->n = was;
+      return 0;
+    }
+  }
+  if (slp_buf_add_char(b, '"')) b->n = was;
+  return 1;
+}
+
+static int must_put(slp_buf *b, slp_str s, int one_line) {
+  if (!put_text(b, s, one_line)) slp_buf_fail(b, SLP_EBADDATA);
+  return slp_buf_failed(b);
+}
+
+int slp_json_put_string(slp_buf *b, slp_str s) { return must_put(b, s, 0); }
+int slp_json_put_line_string(slp_buf *b, slp_str s) { return must_put(b, s, 1); }
+int slp_json_try_line_string(slp_buf *b, slp_str s) { return put_text(b, s, 1); }
 
 /* ---- values ---- */
 
@@ -136,7 +290,7 @@ void slp_jw_key(slp_jw *w, slp_str key) {
   w->comma = 0;
 }
 
-void slp_jw_str(slp_jw *w, const char *name, slp_str s) { put_text(slp_jw_value(w, name), s, w->one_line); }
+void slp_jw_str(slp_jw *w, const char *name, slp_str s) { must_put(slp_jw_value(w, name), s, w->one_line); }
 void slp_jw_z(slp_jw *w, const char *name, const char *z) { slp_jw_str(w, name, slp_str_of(z)); }
 
 void slp_jw_z_or_null(slp_jw *w, const char *name, const char *z) {

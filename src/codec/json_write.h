@@ -49,5 +49,9 @@ int slp_json_put_string(slp_buf *b, slp_str s);
 /* Appends a string as slp_json_put_string() does, but each unsafe character (base/clean.h) as a \u escape. So
  * the text stays one line, and can't move the cursor of a terminal or change the direction of text. */
 int slp_json_put_line_string(slp_buf *b, slp_str s);
+/* Appends a string as slp_json_put_line_string() does, and reads it once only. Returns 0 if s is not UTF-8:
+ * then the buffer's content is as it was, and it has no error. Otherwise returns 1; an error stays in the
+ * buffer. */
+int slp_json_try_line_string(slp_buf *b, slp_str s);
 
 #endif

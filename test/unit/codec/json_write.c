@@ -2,6 +2,8 @@
  * its errors without room, without memory, and for a text that is not UTF-8. */
 #include "codec/json_write.h"
 
+#include <stdlib.h>
+
 #include "base/clean.h"
 #include "check.h"
 #include "codec/json.h"
@@ -83,6 +85,122 @@ TEST(every_code_point_is_written_and_read_back) {
     CHECK_INT(slp_json_next(&j), SLP_JSON_END);
   }
   slp_buf_free(&b);
+  slp_mem_drop(mem);
+}
+
+/* ---- random texts against a writer that does one character at a time ---- */
+
+static uint64_t random_state = 88172645463325252u;
+static uint32_t next_random(uint32_t below) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return (uint32_t)(random_state >> 11) % below;
+}
+
+/* A plain reading of RFC 8259 and of what "unsafe" means. Returns 0 if the text is not UTF-8. */
+static int plain_writer(slp_buf *b, slp_str s, int one_line) {
+  slp_buf_add_char(b, '"');
+  for (size_t i = 0; i < s.n;) {
+    uint8_t c = (uint8_t)s.p[i];
+    size_t len = slp_safe_length(s.p + i, s.n - i);
+    static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
+    const char *letter = c ? strchr(from, (char)c) : NULL;
+    if (!len) return 0;
+    uint32_t unit = c;
+    if (len == 2) unit = (c & 31u) << 6 | (s.p[i + 1] & 63u);
+    if (len == 3) unit = (c & 15u) << 12 | (s.p[i + 1] & 63u) << 6 | (s.p[i + 2] & 63u);
+    if (letter)
+      slp_buf_addf(b, "\\%c", to[letter - from]);
+    else if (c < 0x20 || (one_line && slp_unsafe_length(s.p + i, len)))
+      slp_buf_addf(b, "\\u%04x", unit);
+    else
+      slp_buf_add(b, s.p + i, len);
+    i += len;
+  }
+  slp_buf_add_char(b, '"');
+  return 1;
+}
+
+/* Makes a text whose kinds of characters come in runs, and are rare or frequent. */
+static size_t make_text(char *to, size_t most) {
+  static const char *const others[] = {"\"",
+                                       "\\",
+                                       "\n",
+                                       "\x01",
+                                       "\x7f",
+                                       "\xc3\xa9",
+                                       "\xd0\xb6",
+                                       "\xd8\x9c",
+                                       "\xc2\x85",
+                                       "\xe2\x82\xac",
+                                       "\xe2\x80\xa8",
+                                       "\xe4\xb8\xad",
+                                       "\xf0\x9f\x98\x80",
+                                       "\xff",
+                                       "\xed\xa0\x80",
+                                       "\xe4\xb8"};
+  static const uint32_t often[] = {2, 3, 8, 30, 1000};
+  uint32_t rare = often[next_random(5)], kinds = next_random(4) ? 13 : SLP_COUNT(others), kind = 0;
+  size_t n = 0, wanted = next_random((uint32_t)most + 1);
+  while (n < wanted) {
+    if (next_random(3) == 0) kind = next_random(kinds);
+    if (next_random(rare)) {
+      to[n++] = (char)(' ' + next_random(95));
+      continue;
+    }
+    size_t len = strlen(others[kind]);
+    memcpy(to + n, others[kind], len);
+    n += len;
+  }
+  return n;
+}
+
+static void check_text(slp_str in, int one_line, size_t *ret_good, size_t *ret_bad) {
+  slp_buf want, got;
+  size_t before = next_random(300);
+  slp_buf_init(&want, mem, 1 << 20);
+  int is_text = plain_writer(&want, in, one_line);
+  /* exactly as much room as is needed, one byte less, or much */
+  size_t exact = before + want.n, max = next_random(3) ? exact + next_random(4000) : exact - next_random(2);
+  slp_buf_init(&got, mem, max);
+  for (size_t i = 0; i < before; i++) slp_buf_add_char(&got, 'x');
+  int r = (one_line ? slp_json_put_line_string : slp_json_put_string)(&got, in);
+  if (!is_text) {
+    CHECK(r == SLP_EBADDATA || (r == SLP_ELIMIT && max < before + in.n * 6 + 2));
+    CHECK_INT(got.n, before);
+    slp_buf_cut(&got, before);
+    if (one_line && r == SLP_EBADDATA) {
+      CHECK_INT(slp_json_try_line_string(&got, in), 0);
+      CHECK_INT(slp_buf_failed(&got), 0);
+      CHECK_INT(got.n, before);
+    }
+    (*ret_bad)++;
+  } else if (max < exact) {
+    CHECK_INT(r, SLP_ELIMIT);
+    CHECK_INT(got.n, before);
+  } else {
+    CHECK_INT(r, 0);
+    CHECK_MEM(got.p + before, got.n - before, want.p, want.n);
+    (*ret_good)++;
+  }
+  slp_buf_free(&want);
+  slp_buf_free(&got);
+}
+
+TEST(random_texts_are_what_a_plain_writer_writes) {
+  static char text[5000];
+  size_t good = 0, bad = 0;
+  mem = slp_mem_new(NULL, NULL);
+  for (int round = 0; round < 60000; round++) {
+    size_t n = make_text(text, round % 50 ? 120 : 4900);
+    char *exact = malloc(n + 1); /* what is read behind it shows with a sanitizer */
+    memcpy(exact, text, n);
+    check_text((slp_str){exact, n}, round & 1, &good, &bad);
+    free(exact);
+  }
+  CHECK(good > 20000 && bad > 5000);
+  CHECK_INT(mem->live_blocks, 0);
   slp_mem_drop(mem);
 }
 
