@@ -43,12 +43,14 @@ static void civil_of(int64_t ms, civil *c) {
   c->hour = (unsigned)(rest / 3600000);
 }
 
+/* Writes v < 10^width as `width` digits, at most 4. */
 static char *put_digits(char *out, uint64_t v, int width) {
-  for (int i = width - 1; i >= 0; i--) {
-    out[i] = (char)('0' + v % 10);
-    v /= 10;
+  /* v * 2^32 / 1000 as a fraction of 32 bits, rounded up; each step moves the next digit above the fraction */
+  uint64_t rest = v * ((UINT64_C(1) << 32) / 1000 + 1);
+  for (int i = 0; i < 4; i++, rest = (rest & 0xffffffffu) * 10) {
+    if (i >= 4 - width) *out++ = (char)('0' + (rest >> 32));
   }
-  return out + width;
+  return out;
 }
 
 static char *put_text(char *out, const char *text, size_t n) {

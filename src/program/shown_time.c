@@ -5,21 +5,34 @@
 #include "codec/date.h"
 #include "program/local.h"
 
-#include <stdio.h>
 #include <time.h>
 
+static char *put_pair(char *to, unsigned v) {
+  *to++ = (char)('0' + v / 10 % 10);
+  *to++ = (char)('0' + v % 10);
+  return to;
+}
+
 void slp_shown_time(int64_t at_ms, int utc, int with_ms, char out[SLP_SHOWN_TIME]) {
-  char text[25], zone[16] = "Z";
+  char text[25];
   if (at_ms < 0) {
-    snprintf(out, SLP_SHOWN_TIME, "-");
+    memcpy(out, "-", 2);
     return;
   }
   int64_t offset_ms = utc ? 0 : slp_local_offset_ms(at_ms);
   unsigned minutes = (unsigned)((offset_ms < 0 ? -offset_ms : offset_ms) / 60000);
-  if (!utc)
-    snprintf(zone, sizeof zone, "%c%02u:%02u", offset_ms < 0 ? '-' : '+', minutes / 60 % 100, minutes % 60);
   slp_date_iso(at_ms + offset_ms, text);
-  snprintf(out, SLP_SHOWN_TIME, "%.*s%s", with_ms ? 23 : 19, text, zone);
+  memcpy(out, text, sizeof text);
+  out += with_ms ? 23 : 19;
+  if (utc) {
+    *out++ = 'Z';
+  } else {
+    *out++ = offset_ms < 0 ? '-' : '+';
+    out = put_pair(out, minutes / 60 % 100);
+    *out++ = ':';
+    out = put_pair(out, minutes % 60);
+  }
+  *out = 0;
 }
 
 /* Returns the length of the conversion that begins with the '%' at form.p[at], or 0 if there is none. */
