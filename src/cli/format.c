@@ -210,6 +210,12 @@ int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]) 
 
 void slp_format_set_utc(slp_format *f, int utc) { f->utc = (uint8_t)utc; }
 
+int slp_format_has_payload(const slp_format *f) {
+  for (size_t i = 0; i < f->steps_n; i++)
+    if (f->steps[i].op == PAYLOAD) return 1;
+  return 0;
+}
+
 void slp_format_free(slp_format *f) {
   if (!f) return;
   slp_free(f->mem, f->text);

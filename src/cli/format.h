@@ -22,6 +22,7 @@ typedef struct slp_format slp_format;
 int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]);
 /* Sets whether %{time} is in UTC (1) or in local time (0, as at first). */
 void slp_format_set_utc(slp_format *f, int utc);
+int slp_format_has_payload(const slp_format *f); /* returns 1 if the format has %s */
 /* f may be NULL. */
 void slp_format_free(slp_format *f);
 /* Appends the text with the escapes above resolved; '%' is an ordinary character here. Returns 0; SLP_ENOMEM;

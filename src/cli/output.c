@@ -17,6 +17,8 @@
 #define SLICE_US 2000
 /* the clock is read each time this many more bytes of records and text were handled */
 #define CLOCK_BYTES 16384
+/* how much of the next record's payload is fetched from memory while a record becomes text */
+#define PREFETCH_BYTES 1024
 #define TEXT_MAX (UINT64_C(1) << 31)
 /* a text buffer that has grown beyond this is freed when it becomes empty */
 #define TEXT_KEPT ((size_t)4 << 20)
@@ -282,6 +284,14 @@ static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   return 0;
 }
 
+/* Has the CPU fetch the next record's payload while this record becomes text. Payloads of merged shards lie
+ * apart in memory, and have often left the caches since they arrived. */
+static void prefetch_next(const held *h) {
+  if (h->made + 1 >= h->n) return;
+  const sloop_record_t *r = sloop_batch_at(h->batch, h->made + 1);
+  for (size_t i = 0; i < r->data.len && i < PREFETCH_BYTES; i += 64) __builtin_prefetch(r->data.base + i);
+}
+
 /* Makes text of records until a slice is full or until_us has passed. Returns 0 if no text can be made
  * now. */
 static int make_some(slp_output *o, uint64_t until_us) {
@@ -299,6 +309,7 @@ static int make_some(slp_output *o, uint64_t until_us) {
     }
     const sloop_record_t *r = sloop_batch_at(h->batch, h->made);
     size_t text = o->text.n;
+    if (o->reads_payloads && !h->begun) prefetch_next(h);
     if (!h->begun) bytes += r->data.len + 64;
     /* this record waits; returns 1 if text of earlier records can be written meanwhile */
     if (make_one(o, h, r)) return o->whole > o->done;

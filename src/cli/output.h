@@ -57,7 +57,8 @@ struct slp_output {
   slp_read_span read; /* the records that were given back as acknowledged */
   /* The code that uses this output sets the members below. */
   uint8_t leased; /* 1: the worker has leases, so sloop_batch_owned() is called before records are written */
-  uint8_t unbuffered; /* 1: each record is written separately */
+  uint8_t unbuffered;     /* 1: each record is written separately */
+  uint8_t reads_payloads; /* 1: `make` reads the payloads of records */
   /* Appends text of record r of batch b, which came with `owner`. begins: 1 in the first call for r.
    *   SLP_MADE        the text of r is complete
    *   SLP_MADE_PART   r has more text: call again, with begins 0

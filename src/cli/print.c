@@ -55,6 +55,8 @@ static int prepare_marks(slp_printer *p) {
   return r;
 }
 
+static int picks_keys(const slp_printer *p) { return p->key_grep || p->args->key_is_n; }
+
 int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int terminal, int colour,
                      char why[400]) {
   *p = (slp_printer){.mem = mem, .args = args, .terminal = (uint8_t)terminal};
@@ -75,7 +77,12 @@ int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int ter
                               .colour = (uint8_t)colour,
                               .streams = slp_args_several(args)};
   if (args->key_delimiter) p->style.key_delimiter = slp_buf_str(&p->key_delimiter);
+  p->direct = !p->grep && !p->unique && !picks_keys(p) && !args->decode.n && !args->decode_key.n;
   return r;
+}
+
+int slp_printer_reads_payloads(const slp_printer *p) {
+  return !p->direct || !p->format || slp_format_has_payload(p->format);
 }
 
 void slp_printer_close(slp_printer *p) {
@@ -98,14 +105,16 @@ static void show_null(sloop_str_t *v) {
 }
 
 static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra) {
-  if (p->args->json) return slp_show_json(b, r, extra);
-  sloop_record_t shown = *r;
+  if (p->args->json) return slp_show_json(b, r, extra, &p->memo);
+  sloop_record_t shown;
   if (p->args->show_null) {
+    shown = *r;
     show_null(&shown.key);
     show_null(&shown.data);
+    r = &shown;
   }
-  if (p->format) return slp_format_run(p->format, b, &shown, p->behind_ms, p->worker, p->terminal);
-  return p->terminal ? slp_show_terminal(b, &shown, &p->style) : slp_show_plain(b, &shown, &p->style);
+  if (p->format) return slp_format_run(p->format, b, r, p->behind_ms, p->worker, p->terminal);
+  return p->terminal ? slp_show_terminal(b, r, &p->style) : slp_show_plain(b, r, &p->style);
 }
 
 /* ---- one record, slice by slice ----------------------------------------------------------------------- */
@@ -218,8 +227,6 @@ static int begin_key(slp_printer *p) {
                        p->args->decoded_bytes_max);
   return AT_ONCE;
 }
-
-static int picks_keys(const slp_printer *p) { return p->key_grep || p->args->key_is_n; }
 
 static void begin_pick(slp_printer *p) {
   move(p, SLP_PRINTER_PICK);
@@ -406,8 +413,19 @@ static int was_seen(slp_printer *p) {
   return p->unique && p->state == SLP_PRINTER_IDLE ? slp_unique_seen(p->unique, p->as_it_came) : 0;
 }
 
+/* Prints a record that nothing decodes, picks or searches, all in one step. */
+static int print_as_it_came(slp_printer *p, slp_buf *b, int *ret_printed) {
+  size_t from = b->n;
+  int r = add_line(p, b, p->as_it_came, &(slp_show_extra){.worker = p->worker});
+  if (r) slp_buf_cut(b, from);
+  *ret_printed = !r;
+  return r;
+}
+
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
-  char why[100] = "";
+  if (p->direct) return print_as_it_came(p, b, ret_printed);
+  char why[100];
+  *why = 0;
   if (p->state == SLP_PRINTER_IDLE) p->printed = p->is_undecided = 0, p->made = 0;
   /* counts back from the end of b, because the caller may have removed earlier text from b since the last
    * step */

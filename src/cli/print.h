@@ -11,6 +11,7 @@
 #include "cli/decoder_table.h"
 #include "cli/format.h"
 #include "cli/grep.h"
+#include "cli/line_memo.h"
 #include "cli/record_formats.h"
 #include "cli/schemas.h"
 #include "cli/unique.h"
@@ -46,7 +47,9 @@ typedef struct slp_printer {
   struct slp_highlight *marks, *key_marks; /* owned; NULL: matches of --grep, or of --key, are not shown */
   slp_show_style style;
   slp_buf delimiter, key_delimiter;
-  uint8_t terminal; /* 1: the lines are for a terminal */
+  slp_line_memo memo; /* what JSON lines have in common */
+  uint8_t terminal;   /* 1: the lines are for a terminal */
+  uint8_t direct;     /* 1: records are printed as they came: nothing decodes, picks or searches them */
   /* borrowed; with leases: the name of the worker that reads the records; NULL: no leases */
   const char *worker;
   uint64_t undecoded; /* number of records that could not be decoded */
@@ -83,6 +86,8 @@ typedef struct slp_printer {
 int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int terminal, int colour,
                      char why[400]);
 void slp_printer_close(slp_printer *p);
+/* Returns 1 if payloads are read, 0 if only the rest of the records is. */
+int slp_printer_reads_payloads(const slp_printer *p);
 /* Begins to print r, which must live until it is printed. Drops the rest of a record that was not
  * finished. */
 void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms);

@@ -6,9 +6,11 @@
 #include "cli/decode_cwlogs.h"
 #include "cli/decode_json.h"
 #include "cli/highlight.h"
+#include "cli/line_memo.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
+#include "codec/utf8.h"
 #include "program/shown_time.h"
 
 #include <sloop.h>
@@ -153,47 +155,56 @@ int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style 
 
 static slp_str text_of(sloop_str_t v) { return (slp_str){v.base, v.len}; }
 
-static int is_harmless(slp_str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if (slp_may_be_unsafe(s.p[i]) && slp_unsafe_length(s.p + i, s.n - i)) return 0;
-  return 1;
-}
-
 /* Writes JSON from outside. Copies it as it is, if nothing in it could end the line or control a terminal.
  * Otherwise writes it with escapes. */
-static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
-  slp_jw_value(w, name);
-  size_t from = w->b->n;
-  if (is_harmless(text_of(v))) {
-    slp_buf_add(w->b, v.base, v.len);
-  } else if (!slp_buf_failed(w->b) && slp_decode_plain_json(w->b, text_of(v)) == SLP_EBADDATA) {
+static void add_json(slp_buf *b, sloop_str_t v) {
+  size_t from = b->n;
+  if (slp_harmless_run(v.base, v.len) == v.len) {
+    slp_buf_add(b, v.base, v.len);
+  } else if (!slp_buf_failed(b) && slp_decode_plain_json(b, text_of(v)) == SLP_EBADDATA) {
     /* not JSON, although the service promised JSON: written as a string, or as null if it is empty */
-    slp_buf_cut(w->b, from);
-    if (slp_utf8_valid(text_of(v)))
-      slp_json_put_line_string(w->b, text_of(v));
-    else
-      slp_buf_add_z(w->b, "null");
+    slp_buf_cut(b, from);
+    if (!slp_json_try_line_string(b, text_of(v))) slp_buf_add_z(b, "null");
   }
 }
 
+/* The name of a member and what stands around it, such as ,"key": */
+#define NAME(name) SLP_STR(",\"" name "\":")
+
+/* Returns 1 if the first bytes show that the text is not UTF-8. */
+static int is_binary(slp_str s) { return s.n && slp_utf8_run(s.p, s.n, 64) == SIZE_MAX; }
+
 /* Writes the member "NAME":"...", or "NAME_b64":"..." if the bytes are not UTF-8. is_json: v is JSON, and
  * becomes null if it is empty. */
-static void add_bytes(slp_jw *w, const char *name, const char *name_b64, sloop_str_t v, int is_json) {
-  if (is_json && v.len == 0)
-    slp_jw_null(w, name);
-  else if (is_json)
-    add_json(w, name, v);
-  else if (slp_utf8_valid(text_of(v)))
-    slp_jw_str(w, name, text_of(v));
-  else
-    slp_jw_base64(w, name_b64, text_of(v));
+static void add_bytes(slp_buf *b, slp_str name, slp_str name_b64, sloop_str_t v, int is_json) {
+  size_t from = b->n;
+  slp_buf_add_str(b, name);
+  if (is_json && v.len == 0) {
+    slp_buf_add_str(b, SLP_STR("null"));
+  } else if (is_json) {
+    add_json(b, v);
+  } else if (is_binary(text_of(v)) || !slp_json_try_line_string(b, text_of(v))) {
+    b->n = from;
+    slp_buf_add_str(b, name_b64);
+    slp_buf_add_char(b, '"');
+    slp_base64_encode(b, text_of(v));
+    slp_buf_add_char(b, '"');
+  }
 }
 
-static void add_change(slp_jw *w, const sloop_record_t *r) {
-  slp_jw_str(w, "event", text_of(r->event));
-  slp_jw_str(w, "id", text_of(r->event_id));
-  add_json(w, "change", r->data);
-  if (r->user.len) add_json(w, "user", r->user);
+static void add_string(slp_buf *b, slp_str name, slp_str text) {
+  slp_buf_add_str(b, name);
+  slp_json_put_line_string(b, text);
+}
+
+static void add_change(slp_buf *b, const sloop_record_t *r) {
+  add_string(b, NAME("event"), text_of(r->event));
+  add_string(b, NAME("id"), text_of(r->event_id));
+  slp_buf_add_str(b, NAME("change"));
+  add_json(b, r->data);
+  if (!r->user.len) return;
+  slp_buf_add_str(b, NAME("user"));
+  add_json(b, r->user);
 }
 
 static void add_event(slp_jw *w, const slp_log_event *e) {
@@ -212,33 +223,47 @@ static void add_event(slp_jw *w, const slp_log_event *e) {
   slp_jw_object_end(w);
 }
 
-int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra) {
+/* Writes which record it is, and when it arrived. */
+static void add_place(slp_buf *b, const sloop_record_t *r, int change, slp_line_memo *memo) {
+  slp_line_memo_add_head(memo, b, r);
+  add_string(b, NAME("seq"), text_of(r->seq));
+  if (!change) {
+    slp_buf_add_str(b, NAME("sub"));
+    slp_buf_add_u64(b, r->sub);
+  }
+  slp_buf_add_str(b, NAME("ts"));
+  if (r->arrived_at_ms < 0)
+    slp_buf_add_str(b, SLP_STR("null"));
+  else
+    slp_line_memo_add_ms(memo, b, r->arrived_at_ms);
+}
+
+/* Writes the members that few records have. */
+static void add_extra(slp_jw *w, const sloop_record_t *r, const slp_show_extra *extra) {
+  if (extra->worker) slp_jw_u64(w, "epoch", r->epoch);
+  if (extra->worker) slp_jw_z(w, "worker", extra->worker);
+  if (r->flags & SLOOP_REC_LATE) slp_jw_bool(w, "late", 1);
+  if (r->flags & SLOOP_REC_RAW) slp_jw_bool(w, "raw", 1);
+  if (r->flags & SLOOP_REC_FOREIGN) slp_jw_bool(w, "foreign", 1);
+  if (extra->error) slp_jw_z(w, "decode_error", extra->error);
+}
+
+int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra, slp_line_memo *memo) {
   static const slp_show_extra nothing = {0};
-  slp_jw w = {.b = b, .one_line = 1};
+  slp_jw w = {.b = b, .one_line = 1, .comma = 1}; /* a comma: behind the members that stand before */
   int change = r->event.len > 0;
   if (!extra) extra = &nothing;
-  slp_jw_object(&w, NULL);
-  slp_jw_z(&w, "stream", r->stream);
-  slp_jw_z(&w, "shard", r->shard);
-  slp_jw_str(&w, "seq", text_of(r->seq));
-  if (!change) slp_jw_u64(&w, "sub", r->sub);
-  slp_jw_i64_or_null(&w, "ts", r->arrived_at_ms);
+  add_place(b, r, change, memo);
   if (change) {
-    add_change(&w, r);
+    add_change(b, r);
   } else {
     if (r->flags & SLOOP_REC_KEYLESS)
-      slp_jw_null(&w, "key");
+      slp_buf_add_str(b, SLP_STR(",\"key\":null"));
     else
-      add_bytes(&w, "key", "key_b64", r->key, extra->key_is_json);
-    add_bytes(&w, "payload", "payload_b64", r->data, extra->data_is_json);
+      add_bytes(b, NAME("key"), NAME("key_b64"), r->key, extra->key_is_json);
+    add_bytes(b, NAME("payload"), NAME("payload_b64"), r->data, extra->data_is_json);
     if (extra->event) add_event(&w, extra->event);
   }
-  if (extra->worker) slp_jw_u64(&w, "epoch", r->epoch);
-  if (extra->worker) slp_jw_z(&w, "worker", extra->worker);
-  if (r->flags & SLOOP_REC_LATE) slp_jw_bool(&w, "late", 1);
-  if (r->flags & SLOOP_REC_RAW) slp_jw_bool(&w, "raw", 1);
-  if (r->flags & SLOOP_REC_FOREIGN) slp_jw_bool(&w, "foreign", 1);
-  if (extra->error) slp_jw_z(&w, "decode_error", extra->error);
-  slp_jw_object_end(&w);
-  return slp_buf_add_char(b, '\n');
+  add_extra(&w, r, extra);
+  return slp_buf_add_str(b, SLP_STR("}\n"));
 }

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "cli/decode_cwlogs.h"
 #include "cli/highlight.h"
+#include "cli/line_memo.h"
 #include "sloop.h"
 
 typedef struct slp_show_style { /* how plain lines and lines for a terminal look */
@@ -49,8 +50,8 @@ typedef struct slp_show_extra {      /* what is known of a line that its record 
  *   - "epoch" and "worker" are written if extra->worker is set.
  *   - A change in DynamoDB is written as {"stream","shard","seq","ts","event","id","change"}, with "user" if
  *     the change has one.
- * `extra` may be NULL. */
-int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra);
+ * `extra` may be NULL. `memo` is kept from line to line. */
+int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra, slp_line_memo *memo);
 /* Shortens a shard's id to its last part, which -p accepts: "shardId-000000000012" to "12",
  * "shardId-00000001795292410065-69e87ba0" to "69e87ba0". Leaves other ids as they are. Returns a pointer
  * into id. */

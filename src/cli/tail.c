@@ -670,6 +670,7 @@ static int prepare(tail *t, const slp_args *args) {
   int terminal = slp_is_terminal(1) || args->color == SLP_COLOR_ALWAYS;
   char why[400] = "";
   int r = slp_printer_open(&t->printer, t->app.mem, args, terminal, slp_wants_colour(args, terminal), why);
+  t->output.reads_payloads = (uint8_t)slp_printer_reads_payloads(&t->printer);
   if (!r) r = slp_places_begin(&t->places, why);
   slp_registry_init(&t->registry, t->app.mem, &t->printer.schemas);
   t->registry.quiet = args->quiet;

@@ -18,8 +18,9 @@ static sloop_record_t record(const char *data, size_t n) {
 }
 
 typedef int (*show_fn)(slp_buf *b, const sloop_record_t *r);
+static slp_line_memo memo;
 static slp_show_style style = {.delimiter = {"\n", 1}};
-static int show_json(slp_buf *b, const sloop_record_t *r) { return slp_show_json(b, r, NULL); }
+static int show_json(slp_buf *b, const sloop_record_t *r) { return slp_show_json(b, r, NULL, &memo); }
 static int show_plain(slp_buf *b, const sloop_record_t *r) { return slp_show_plain(b, r, &style); }
 static int show_plain_tty(slp_buf *b, const sloop_record_t *r) { return slp_show_terminal(b, r, &style); }
 static int show_colour_tty(slp_buf *b, const sloop_record_t *r) {
@@ -49,7 +50,7 @@ TEST(a_json_line_has_the_seven_members_in_order) {
 }
 
 static int show_leased(slp_buf *b, const sloop_record_t *r) {
-  return slp_show_json(b, r, &(slp_show_extra){.worker = "w.1"});
+  return slp_show_json(b, r, &(slp_show_extra){.worker = "w.1"}, &memo);
 }
 
 TEST(with_leases_who_printed_it_is_there) {
@@ -64,7 +65,7 @@ TEST(a_line_stays_one_line) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 20);
-  CHECK_INT(slp_show_json(&b, &r, NULL), 0);
+  CHECK_INT(slp_show_json(&b, &r, NULL, &memo), 0);
   CHECK(memchr(b.p, '\n', b.n) == b.p + b.n - 1);
   for (size_t i = 0; i + 1 < b.n; i++) CHECK((unsigned char)b.p[i] >= 0x20 && b.p[i] != 0x7f);
   CHECK(strstr(slp_buf_z(&b), "\\u2028\\u2029"));
@@ -95,10 +96,10 @@ TEST(no_json_steers_a_terminal) {
     event.owner = event.id = event.group;
     slp_show_extra extra = {.event = &event, .worker = text, .error = text}, value = {.data_is_json = 1};
     slp_buf_clear(&b);
-    CHECK_INT(slp_show_json(&b, &change, NULL), 0);
-    CHECK_INT(slp_show_json(&b, &r, &extra), 0);
+    CHECK_INT(slp_show_json(&b, &change, NULL, &memo), 0);
+    CHECK_INT(slp_show_json(&b, &r, &extra, &memo), 0);
     r.data = change.data;
-    CHECK_INT(slp_show_json(&b, &r, &value), 0);
+    CHECK_INT(slp_show_json(&b, &r, &value, &memo), 0);
     for (size_t i = 0; i < b.n; i += slp_safe_length(b.p + i, b.n - i))
       if (b.p[i] != '\n' && slp_unsafe_length(b.p + i, b.n - i)) CHECK_FAIL("U+%04X: %.*s", c, (int)b.n, b.p);
     unsafe += slp_unsafe_length(u, strlen(u)) > 0;
@@ -225,7 +226,7 @@ TEST(a_change_that_is_no_json_is_a_text_or_null) {
 }
 
 static slp_show_extra extra;
-static int show_extra(slp_buf *b, const sloop_record_t *r) { return slp_show_json(b, r, &extra); }
+static int show_extra(slp_buf *b, const sloop_record_t *r) { return slp_show_json(b, r, &extra, &memo); }
 
 TEST(what_happened_on_the_way_is_shown) {
   sloop_record_t r = record("[1, 2]", 6);
