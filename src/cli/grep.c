@@ -5,7 +5,7 @@
  *              the payload has that text, or if no such text is known, the side's matcher decides.
  *     COUNTED  Only PCRE2 can read the expression. If PCRE2 reaches a bound, the payload is undecided.
  *
- * If every match contains a known text, a payload without the rarest byte of that text is rejected at once.
+ * If every match contains one of a few known texts, a payload without them is rejected at once.
  *
  * A side is --grep or --grepv. All expressions of a side that cli/regex.h can read are one program, which one
  * matcher runs. */
@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "cli/matcher.h"
+#include "cli/needles.h"
 #include "cli/perl.h"
 #include "cli/regex.h"
 
@@ -24,9 +25,7 @@ typedef enum { FINITE, ENDLESS, COUNTED } how;
 typedef struct expression {
   const char *text; /* borrowed */
   how how;
-  /* a text that every match contains; "": no such text is known */
-  char literal[sizeof((slp_regex_traits *)0)->literal];
-  size_t rarest; /* index in `literal` of its rarest byte */
+  slp_needles needles; /* texts of which every match contains at least one */
   /* owned; NULL: only the matcher searches for the expression, as always in a build without PCRE2 */
   slp_perl *perl;
 } expression;
@@ -56,20 +55,6 @@ struct slp_grep {
 static const char *name_of(const slp_grep *g, which to) { return to == WANTED ? g->name : "--grepv"; }
 
 /* ---- making and freeing ---------------------------------------------------------------------------- */
-
-/* Bytes from the most common to the least common in logs and JSON. All other bytes are rarer. */
-static const char common[] = " eatoinsrl\"d:,0c1u2mph3456f789-g._b/TyvwZ{}SAECkIDR=NPOL";
-
-/* Returns the index of that byte of the literal which is least common in logs and JSON. */
-static size_t find_rarest(const char *literal) {
-  size_t best = 0, best_rank = 0;
-  for (size_t i = 0; literal[i]; i++) {
-    const char *is = strchr(common, literal[i]);
-    size_t rank = is ? (size_t)(is - common) + 1 : sizeof common;
-    if (rank > best_rank) best = i, best_rank = rank;
-  }
-  return best;
-}
 
 /* Returns 0 if cli/regex.h can read the expression and the side's program has room for it. Otherwise returns
  * an error, with the reason in `why`. */
@@ -125,8 +110,7 @@ static int compile(slp_grep *g, side *s, const char *text, int folds, char why[S
   }
   if (!r) {
     e->how = traits.loops ? ENDLESS : FINITE;
-    if (!traits.literal_folds) memcpy(e->literal, traits.literal, sizeof e->literal);
-    e->rarest = find_rarest(e->literal);
+    slp_needles_of(&e->needles, &traits);
     r = slp_regex_add(&s->regex, text, folds, &traits, why);
     if (r) return r;
   }
@@ -199,28 +183,11 @@ void slp_grep_begin(slp_grep *g, slp_str payload) {
   go_to(g, WANTED);
 }
 
-/* Returns 0 if the payload does not contain e->literal. Returns 1 if it does, or if the rarest byte is so
- * frequent that the search stops early. */
-static int may_contain(slp_str payload, const expression *e) {
-  size_t n = strlen(e->literal), left = payload.n / 64 + 8;
-  if (payload.n < n) return 0;
-  const char *from = payload.p + e->rarest;
-  /* a rarest byte at or after `end` leaves no room for the rest of the literal */
-  const char *end = payload.p + payload.n - (n - 1 - e->rarest);
-  for (; left > 0; left--) {
-    const char *at = memchr(from, e->literal[e->rarest], (size_t)(end - from));
-    if (!at) return 0;
-    if (memcmp(at - e->rarest, e->literal, n) == 0) return 1;
-    from = at + 1;
-  }
-  return 1;
-}
-
 /* Does one slice of PCRE2's search for one expression. Returns SLP_MATCH_NO also if PCRE2 can't decide and
  * the matcher must. */
 static slp_match search_one(slp_grep *g, const expression *e) {
   slp_match is = SLP_MATCH_UNDECIDED;
-  if (e->literal[0] && !g->begun && !may_contain(g->payload, e)) return SLP_MATCH_NO;
+  if (!g->begun && !slp_needles_may_be_in(&e->needles, g->payload)) return SLP_MATCH_NO;
   if (e->perl) {
     if (!g->begun) slp_perl_begin(e->perl, g->payload);
     g->begun = 1;

@@ -19,6 +19,7 @@ typedef struct reader {
   uint8_t utf8;           /* 1: the expression matches characters; 0: bytes */
   uint8_t folds, dot_all; /* 1: (?i) or (?s) applies at this place of the expression */
   uint8_t alternates;     /* 1: there is a | outside of all groups */
+  uint8_t any_lost;       /* 1: an alternative has no literal text, or there are too many alternatives */
   slp_regex_traits *traits;
   /* the literal text that is being collected, see end_run */
   char run[sizeof((slp_regex_traits *)0)->literal];
@@ -217,6 +218,19 @@ static void end_run(reader *p) {
     t->literal_folds = p->run_folds;
   }
   p->run_n = 0;
+}
+
+/* Ends an alternative outside of all groups. Adds its longest literal text to `any`. */
+static void end_alternative(reader *p) {
+  slp_regex_traits *t = p->traits;
+  end_run(p);
+  if (!t->literal[0] || t->any_n == SLP_REGEX_ANY_MAX) p->any_lost = 1;
+  if (!p->any_lost) {
+    slp_regex_text *is = &t->any[t->any_n++];
+    memcpy(is->text, t->literal, sizeof is->text);
+    is->folds = t->literal_folds;
+  }
+  if (p->alternates) t->literal[0] = 0;
 }
 
 /* Adds text that every match contains, directly after the text in p->run. Text inside a group is not
@@ -615,6 +629,7 @@ static int read_all(reader *p) {
     if (*p->at != '|') return 0;
     p->at++;
     p->alternates |= p->nested == 0;
+    if (p->nested == 0) end_alternative(p);
     e = begin_other(p, from, &jump);
   }
 }
@@ -630,8 +645,8 @@ int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *r
   if (e) return e;
   e = read_all(&p);
   if (!e && !first) end_other(&p, jump);
-  end_run(&p);
-  if (p.alternates) ret->literal[0] = 0;
+  end_alternative(&p);
+  if (p.any_lost) ret->any_n = 0;
   ret->steps = r->n - had;
   /* an expression without steps gets one, because begin_other needs a left side */
   return !e && first && r->n == 0 ? add(&p, SLP_REGEX_JUMP, 1, 0) : e;

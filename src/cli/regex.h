@@ -48,11 +48,22 @@ typedef struct slp_regex {
   uint8_t words; /* 1: a step checks for a word edge */
 } slp_regex;
 
+#define SLP_REGEX_ANY_MAX 8
+
+typedef struct slp_regex_text { /* a text without a NUL in it */
+  char text[64];                /* NUL-terminated */
+  uint8_t folds;                /* 1: it may be in upper or lower case */
+} slp_regex_text;
+
 typedef struct slp_regex_traits { /* what is known about one expression */
   size_t steps;                   /* about how many steps its program has */
   char literal[64];      /* a NUL-terminated text that every match contains; "": no such text is known */
   uint8_t literal_folds; /* 1: a match may contain `literal` in upper or lower case */
-  uint8_t loops;         /* 1: the expression has a repetition without limit */
+  /* every match contains at least one of these texts; any_n 0: no such texts are known. Alternatives outside
+   * of all groups have a text each */
+  slp_regex_text any[SLP_REGEX_ANY_MAX];
+  size_t any_n;
+  uint8_t loops; /* 1: the expression has a repetition without limit */
   /* 1: a part of the expression matches one of several characters, some of them beyond ASCII */
   uint8_t beyond_ascii;
 } slp_regex_traits;
