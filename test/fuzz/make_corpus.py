@@ -844,6 +844,8 @@ regex_seeds = {
     "back": ("(\\w)\\1(?=b)(?<!c)d++", "aabdd"),
     "posix-folds": ("(?i)[[:upper:]][[:^lower:]]", "a1"),
     "quoted": ("\\Qa.b\\E{2}", "a.bb"),
+    "alternatives": ("error|(?i)kiosk|x*zq", "KIOS\xe2\x84\xaa"),
+    "no-text": ("error|f*", "b"),
     "two-dialects": ("\\<a{,3}[a&&b]", "a"),
 }
 for name, (expression, text) in regex_seeds.items():
