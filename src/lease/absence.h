@@ -20,8 +20,8 @@ typedef struct slp_absence {
 } slp_absence;
 
 /* Notes that this process runs at now_us. Returns when the last absence ended; 0: there was none. An absence
- * is a gap of more than 2/5 of a lease since the last call. A living worker writes at least every third of a
- * lease, so a shorter gap can't make that worker look silent for a whole lease. */
+ * is a gap of more than 2/5 of lease_us since the last call. A living worker writes at least every lease_us /
+ * 3, so a shorter gap can't make that worker look silent for a whole lease_us. */
 uint64_t slp_absence_note(slp_absence *a, uint64_t now_us, uint64_t lease_us);
 /* Returns how much time should pass between two calls of slp_absence_note. */
 static inline uint64_t slp_absence_every_us(uint64_t lease_us) { return lease_us / 10 + 1; }

@@ -25,11 +25,11 @@
 #define MOVES_MIN 20
 /* after this time the next round begins, if a worker has more leases to give up than one round moves */
 #define MORE_US 2000000
-/* If a worker gave a lease up because it made no progress, the lease is not assigned to that worker again for
- * AVOID_MS. */
+/* If a worker gave a lease up because the shard made no progress, the lease is not assigned to that worker
+ * again for AVOID_MS. */
 #define AVOID_MS (INT64_C(10) * 60 * 1000)
-/* A lease is stuck if it was found in UNOWNED_MAX counting rounds in a row to be assigned, but without an
- * owner or still with its former owner. These rounds are a minute apart. */
+/* A lease is stuck if UNOWNED_MAX counting rounds in a row found it assigned to a worker that has not become
+ * its owner: it has no owner, or still its former one. Counting rounds are a minute apart. */
 #define UNOWNED_MAX 3
 
 void slp_assign_begin(slp_fleet *f) { f->assign.base = f->assign.serial = 0; }
@@ -63,10 +63,10 @@ static void fill_assigned(const slp_snapshot *s, slp_assign *p) {
   }
 }
 
-/* Returns 1 if the lease is stuck: the worker to which it is assigned has not got it for several counting
- * rounds. A living owner that does not give it up when asked does not know that it owns it (the table was
- * restored from a backup). The caller then assigns the lease to its owner again, and so the owner finds
- * out. */
+/* Returns 1 if the lease is stuck: for several counting rounds, the worker to which it is assigned has not
+ * become its owner. A living owner may keep the lease although another worker asks for it. Then it does not
+ * know that it is the owner (the table was restored from a backup). The caller assigns the lease to that
+ * owner again, so the owner finds out. */
 static int is_stuck(slp_seen_shard *seen, int counts, const slp_assign *p, const slp_assign_lease *l) {
   int waits = !l->out && l->assigned != SLP_NOBODY && l->assigned != l->owner;
   int owned = waits && l->owner != SLP_NOBODY && p->workers[l->assigned].takes;
@@ -111,8 +111,8 @@ static const slp_assignment_row *assignment_of(const slp_snapshot *s, slp_str id
   return NULL;
 }
 
-/* Returns 1 if the assignment row of worker w already has exactly the leases that the plan p gives to w, and
- * the hold that the leader knows. */
+/* Returns 1 if the assignment row of worker w need not be written: it already has exactly the leases that the
+ * plan p gives to w, and the hold that the leader knows (hold.h). */
 static int is_so(const slp_snapshot *s, const slp_assign *p, uint32_t w, const slp_assignment_row *row,
                  const slp_hold *hold) {
   slp_shard_set_reader r;
@@ -179,7 +179,8 @@ static void choose_base(slp_fleet *f, const slp_snapshot *s) {
     f->assign.base = slp_max_u64(f->assign.base, s->assignments[i].version);
 }
 
-/* Returns the time until the first lease whose position the service refused may be tried again. */
+/* The service has refused the positions of some leases; each of these leases may be tried again after some
+ * time. Returns the time until the first of them may be tried; SLP_NEVER: there is none. */
 static uint64_t retry_us(slp_fleet *f, const slp_snapshot *s) {
   int64_t now_ms = slp_wall_ms(f->h), least_ms = INT64_MAX;
   for (size_t i = 0; i < s->leases_n; i++)
@@ -213,8 +214,9 @@ static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign
   return 0;
 }
 
-/* Returns how many leases may move away from one worker in one round. Each new assignment makes every worker
- * look at all its leases, so a large share moves in tenths, and not in many small rounds. */
+/* Returns how many leases may move away from one worker in one round. After each new assignment every worker
+ * looks at all its leases. So a large share moves in a few large steps, each a tenth of a share, and not in
+ * many small ones. */
 static uint32_t moves_max(const slp_snapshot *s) {
   return (uint32_t)slp_max_u64(MOVES_MIN, s->leases_n / (s->workers_n + 1) / 10);
 }

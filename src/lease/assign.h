@@ -6,11 +6,13 @@
 #include "lease/lease_types.h"
 #include "lease/snapshot.h"
 
-/* to be called when this worker begins to lead: resets the version numbers */
+/* To be called when this worker begins to lead: resets the version numbers that it writes to assignment
+ * rows. */
 void slp_assign_begin(slp_fleet *f);
-/* Adds the assignment rows that change to the bulk write. Returns 1 if there are any, 0 otherwise. counts: 1
- * in a counting round, which also counts for each lease how many counting rounds in a row it was stuck.
- * *ret_again_us: the time until leases should be assigned again; SLP_NEVER: not needed. */
+/* Adds to the bulk write one write for each assignment row that must change. Returns 1 if there are any, 0
+ * otherwise. counts, 1: this is a counting round (fleet_inside.h). So the function also counts, for each
+ * lease, in how many such rounds in a row its owner has not handed it over. *ret_again_us: the time until
+ * leases should be assigned again; SLP_NEVER: not needed. */
 int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int counts, uint64_t *ret_again_us);
 
 #endif

@@ -4,11 +4,12 @@
 
 #include <stdint.h>
 
-/* The version of an assignment row that this leader writes is base + serial. */
+/* Each assignment row that this leader writes has a version: base + serial. A worker ignores a row whose
+ * version is not greater than the last one it acted on. */
 typedef struct slp_assign_versions {
-  /* all versions of this leader are greater than this number; 0: it is not chosen yet */
+  /* all versions that this leader writes are greater than base; 0: base is not chosen yet */
   uint64_t base;
-  uint64_t serial;
+  uint64_t serial; /* how many assignment rows this leader has written */
 } slp_assign_versions;
 
 #endif

@@ -19,8 +19,8 @@ typedef struct quota {
   uint64_t quota;
 } quota;
 
-/* Orders the quotas for qsort: those at the front are raised by one if leases are left over. First come
- * workers that hold more than `least`, then those with the larger remainder. */
+/* Orders the quotas for qsort. If leases are left over, the quotas at the front are raised by one each: first
+ * those of workers that hold more than `least`, then those with the larger remainder. */
 static int ceiling_first(const void *a, const void *b) {
   const quota *x = a, *y = b;
   int over_x = x->held > x->least, over_y = y->held > y->least;
@@ -73,17 +73,17 @@ static quota *furthest_below(quota *q, size_t n, uint32_t not_to, int full) {
   return best;
 }
 
-/* For a lease that must not go to worker not_to, although that is the only worker below its quota. Returns
- * another worker that may take one lease more: its share has a remainder, and it holds no more than the share
- * rounded down. NULL: there is none. */
+/* Called when not_to, which must not get the lease, is the only worker below its quota. Returns another
+ * worker that may take one lease more: its share has a remainder, and it holds no more than the share rounded
+ * down. NULL: there is none. */
 static quota *at_its_floor(quota *q, size_t n, uint32_t not_to) {
   for (size_t i = 0; i < n; i++)
     if (q[i].worker != not_to && q[i].rest && q[i].held <= q[i].least) return &q[i];
   return NULL;
 }
 
-/* Gives each lease that has no worker yet to a worker. Leases that must avoid some worker come first, while
- * there are still several workers to choose from. */
+/* Gives each lease that has no worker yet to a worker. Leases that must avoid some worker are placed first,
+ * while several workers are still below their quotas. */
 static void place_homeless(slp_assign *p, quota *q, size_t n) {
   for (int choosy = 1; choosy >= 0; choosy--) {
     for (size_t i = 0; i < p->leases_n; i++) {
@@ -96,8 +96,9 @@ static void place_homeless(slp_assign *p, quota *q, size_t n) {
   }
 }
 
-/* Gives the surplus of worker `from` to workers below their quota, first the leases that `from` does not read
- * yet. Returns 1 if a worker that was not below its quota took a lease; then the quotas must be computed
+/* Gives the surplus of worker `from` to other workers, first the leases that `from` does not read yet. A
+ * lease goes to the worker that is furthest below its quota. If the lease must avoid the only such worker, it
+ * goes to a worker at its quota (at_its_floor). Returns 1 if that happened; then the quotas must be computed
  * again. */
 static int give_up(slp_assign *p, quota *q, size_t n, quota *from) {
   int instead = 0;
@@ -124,8 +125,9 @@ static void even_out(slp_assign *p, quota *q, size_t n, uint64_t leases) {
   int instead = 0;
   for (size_t i = 0; i < n; i++) instead |= give_up(p, q, n, &q[i]);
   if (!instead) return;
-  /* A worker may have taken a lease beyond its quota, because another worker could not take it. Computed
-   * again, the quotas raise that worker's quota instead. */
+  /* A worker may have taken a lease beyond its quota, because the lease must avoid the only worker below its
+   * quota. Computing the quotas again raises the quota of the worker that took the lease, and not that of the
+   * other. */
   set_quotas(p, q, n, leases);
   for (size_t i = 0; i < n; i++) (void)give_up(p, q, n, &q[i]);
 }

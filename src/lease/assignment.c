@@ -1,5 +1,5 @@
-/* assignment.c - reads this worker's assignment row, and tells each lease whether the leader wants it
- * here. */
+/* assignment.c - reads this worker's assignment row, and marks the leases in it as assigned to this
+ * worker. */
 #include "lease/assignment.h"
 
 #include "host/host.h"
@@ -20,9 +20,9 @@
 
 static void assign_one(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_make(f, shard);
-  if (l)
-    slp_lease_assign(l);
-  else if (shard.n <= SLP_SHARD_ID_MAX) /* no memory; a longer text is no shard id, and is ignored */
+  if (l) slp_lease_assign(l);
+  /* no memory. A text longer than SLP_SHARD_ID_MAX is no shard id, and is ignored. */
+  else if (shard.n <= SLP_SHARD_ID_MAX)
     f->assignment.short_of = 1;
 }
 
@@ -37,15 +37,16 @@ static int assign_set(slp_fleet *f, slp_str set) {
   return more;
 }
 
-/* To be called when all leases of the row were marked as assigned: the other leases are not assigned any
- * more. keep, 1: the row could be read only in part, so the other leases keep what they have. */
+/* To be called when every lease in the assignment row was marked by assign_one. Leases without a mark are no
+ * longer assigned to this worker. keep, 1: the row could be read only in part, so leases without a mark stay
+ * as they were. */
 static void settle(slp_fleet *f, int keep) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_assigned(l, keep);
 }
 
-/* For each assigned lease whose shard this worker believes to be read to its end: reads the lease's row
- * again. An operator may have set its position back, perhaps before the leader had seen the end. */
+/* Reads the rows of assigned leases again whose shards this worker believes to be read to their ends. An
+ * operator may have set the position of such a lease back, perhaps before the leader had seen the end. */
 static void doubt_ends(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_doubt_end(l);
@@ -82,7 +83,8 @@ static void row_read(slp_read *r) {
     later(f, slp_fleet_jitter(f, AGAIN_US, 20));
     return;
   }
-  /* The read was sent before slp_assignment_saw took in a row, so its answer may be older than that row. */
+  /* The read was sent before slp_assignment_saw took in a row, so its answer may be older than the row that
+   * was taken in. */
   if (r->rq->sent_us <= f->assignment.saw_us) {
     later(f, 0);
     return;

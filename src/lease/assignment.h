@@ -14,7 +14,8 @@ void slp_assignment_free(slp_fleet *f);
 void slp_assignment_saw(slp_fleet *f, const slp_assignment_row *row);
 /* reads the assignment row now; if a read of it is under way, then again after that read */
 void slp_assignment_read(slp_fleet *f);
-/* To be called at each poll: reads the row again if the last read failed or was incomplete. */
+/* To be called whenever rows that are due are read (row_poll.c): reads the assignment row again if its last
+ * read failed or was incomplete. */
 void slp_assignment_retry(slp_fleet *f);
 
 #endif

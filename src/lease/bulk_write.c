@@ -18,11 +18,11 @@
 /* at most this many writes are under way at the same time */
 #define AT_ONCE 16
 /* The rows of workers and assignments share one partition key with all heartbeats, and the service allows
- * 1000 units a second for that key. If a bulk write has more than MANY operations, at most AT_ONCE_SHARED of
- * those writes are under way at the same time. */
+ * 1000 units a second for that key. If a bulk write has more than MANY operations, at most AT_ONCE_SHARED
+ * writes to that key are under way at the same time. */
 #define AT_ONCE_SHARED 4
 #define MANY 64
-/* each write is tried at most this often */
+/* how many times each write is tried at most */
 #define TRIES 6
 
 /* Makes room for one more operation. All operations are added before the first is sent, because an
@@ -101,7 +101,7 @@ static void item_done(slp_write *op) {
 }
 
 /* Returns how many writes may be under way at the same time. Returns 1 if the table allows only a few units a
- * second: then each write is chosen when it can be sent at once. */
+ * second: then slp_bulk_watch.before decides about a write only when the write before it is answered. */
 static uint32_t at_once(slp_fleet *f) {
   const slp_bulk_write *j = &f->bulk;
   if (slp_fleet_is_scarce(f)) return 1;

@@ -26,10 +26,10 @@ typedef struct slp_bulk_watch { /* the caller's functions that are called before
 
 typedef struct slp_bulk_write {
   slp_bulk_item *all; /* owned */
-  /* n: operations added. cap: operations that there is room for. sent: writes that were sent. done: writes
-   * that were answered, given up or left out. */
+  /* n: how many operations were added. cap: how many operations `all` has room for. sent: how many writes
+   * were sent. done: how many writes were answered, given up or left out. */
   size_t n, cap, sent, done;
-  uint32_t refused; /* the kinds of which at least one write was refused, as bits of slp_operation_kind */
+  uint32_t refused; /* bit K is 1 if at least one write of the slp_operation_kind K was refused */
   /* busy, 1: slp_bulk_write_run was called, and on_done was not called yet. given_up, 1: at least one write
    * was given up. */
   uint8_t busy, given_up;
@@ -42,9 +42,9 @@ typedef struct slp_bulk_write {
 /* Adds an operation of this kind, which the caller must fill in. text_bytes and items: how much room to
  * reserve for its texts and for its list of shards. Returns NULL without memory. */
 slp_operation *slp_bulk_write_add(slp_fleet *f, slp_operation_kind kind, size_t text_bytes, size_t items);
-/* Adds the CREATE of a lease row for the listed shard d; the caller must set the position. anew, 1: the shard
- * had a row before, which is gone, so the user is told that its checkpoint is lost. Returns NULL without
- * memory. */
+/* Adds the operation that creates the lease row of the listed shard d (CREATE); the caller must set the
+ * position. anew, 1: the shard had a row before, which is gone, so the user is told that its checkpoint is
+ * lost. Returns NULL without memory. */
 slp_operation *slp_bulk_write_create(slp_fleet *f, const slp_shard_desc *d, int anew);
 /* returns a copy of s that lives as long as the operation that was added last */
 slp_str slp_bulk_write_text(slp_fleet *f, slp_str s);

@@ -29,9 +29,9 @@ int slp_lease_clean(slp_lease *l) {
   return slp_position_cmp(&mark, &l->own.saved) == 0 && !slp_position_ahead(&mark, &l->own.saved);
 }
 
-/* Returns the time between two checkpoints of a lease. It is longer in a large fleet, so that the checkpoints
- * of all leases stay below what the partition keys of a table accept (400 a second each). It is also longer
- * while the table throttles. */
+/* Returns the time between two checkpoints of a lease. The time is longer in a large fleet, because each
+ * partition key of a table accepts only 400 checkpoints a second. It is also longer while the table
+ * throttles. */
 static uint64_t period_us(slp_fleet *f) {
   uint64_t leases = slp_max_u64(f->leases.all.live, f->leases.of_fleet);
   uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / (400 * slp_spread_used(f, leases)));
@@ -44,8 +44,8 @@ static void saved(slp_write *op) {
   /* SLP_SAVE_ASKED stays: the user has asked for another checkpoint since this write was sent */
   if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE;
   slp_lease_touch(l);
-  /* The write was not served, mostly because the table throttles; then the period is longer. The next try
-   * comes after a quarter of the period. */
+  /* The write was given up, mostly because the table throttles; then period_us is longer than usual. The next
+   * try comes after a quarter of period_us. */
   if (op->end == SLP_OUTCOME_GIVEN_UP) {
     l->save.dirty = 1;
     l->save.at_us = slp_fleet_now(f) + period_us(f) / 4;
@@ -63,7 +63,8 @@ static void saved(slp_write *op) {
     return;
   }
   if (slp_position_ahead(&op->i.position, &l->own.saved)) l->own.saved = op->i.position;
-  /* the row in the answer may have a claim of another worker, so it is looked at */
+  /* the row in the answer may have a claim of another worker, so the lease is brought up to date with that
+   * row */
   if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f));
 }
 
@@ -74,8 +75,9 @@ void slp_lease_save_now(slp_lease *l) {
 
 int slp_lease_is_saving(const slp_lease *l) { return l->save.request != SLP_SAVE_NONE; }
 
-/* For a checkpoint that the user does not wait for. Returns 1 if it must be sent later, because the table
- * can't take it at once. In the queue of writes it would delay the writes that take leases. */
+/* Called for a checkpoint that the user does not wait for. Returns 1 if the checkpoint must be sent later,
+ * because the table can't take it at once. If it went into the queue of writes instead, it would delay the
+ * writes that take leases. */
 static int waits_for_others(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t open_us = slp_writes_open_us(&f->writes), gap_us = slp_writes_gap_us(&f->writes);
@@ -118,7 +120,8 @@ int slp_lease_put(slp_lease *l) {
   l->op.i.behind_ms = l->own.behind_ms;
   if (f->strategy->tell_load) f->strategy->tell_load(l, &l->op.i);
   l->op.tries_max = 0;
-  /* 1: other writes go first. 0: the user waits for this checkpoint. */
+  /* yields, 1: the write is given up if the table throttles it, so that other writes go first. 0: the user
+   * waits for this checkpoint. */
   l->op.yields = l->save.request == SLP_SAVE_NONE;
   if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, saved)) {
     if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;

@@ -1,8 +1,9 @@
-/* clear.h - the `clear` attribute of a lease's row: until which time all records after the lease's position
- * are accounted for (core/loss.h).
- *   MS:NUMBER    MS: that time. NUMBER: the position's sequence number
- * It describes the stream, so it is true for every worker that reads the row. Programs that do not know the
- * attribute change the position alone. So the attribute is void if its NUMBER is not that of the position.
+/* clear.h - the `clear` attribute of a lease's row: the time clear_ms of the lease's position (core/loss.h).
+ * Until that time no record came after the position, or the loss of those that came was reported.
+ *   MS:NUMBER    MS: clear_ms, in Unix ms. NUMBER: the position's sequence number
+ * The attribute describes the stream, so it is true for every worker that reads the row. Programs that do not
+ * know the attribute change the position alone. So the attribute is void if its NUMBER is not that of the
+ * position.
  * Pure: no input but the arguments. */
 #ifndef SLP_LEASE_CLEAR_H
 #define SLP_LEASE_CLEAR_H

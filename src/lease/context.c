@@ -164,9 +164,9 @@ void slp_fleet_absence_begin(slp_fleet *f) {
 
 void slp_fleet_absence_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->absence_timer); }
 
-/* Returns 1 if the table has been gone for two leases. Then this worker's leases are lost: if the table was
- * created again, other workers own them. A shorter time proves nothing: an operator may be creating the
- * table, and a part of the service may not know a new table for a moment. */
+/* Returns 1 if the table has been gone for twice the lease time. Then this worker's leases are lost: if the
+ * table was created again, other workers own them. A shorter time proves nothing: an operator may be creating
+ * the table, and a part of the service may not know a new table at once. */
 static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
   if (fail->class != SLP_GONE) return 0;
   uint64_t since_us = slp_max_u64(f->strategy->good_us(f, 1), slp_life_joined_us(f));

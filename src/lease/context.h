@@ -17,7 +17,8 @@
 
 /* the monotonic clock, in microseconds */
 uint64_t slp_fleet_now(slp_fleet *f);
-/* the length of a lease (L): after this time of silence a worker may be evicted; in microseconds */
+/* the lease time, called L in PROTOCOL.md: after this time of silence a worker may be evicted; in
+ * microseconds */
 uint64_t slp_fleet_lease_us(const slp_fleet *f);
 /* returns `us`, made longer or shorter at random by up to `percent` percent */
 uint64_t slp_fleet_jitter(slp_fleet *f, uint64_t us, uint32_t percent);
@@ -29,19 +30,22 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us);
 
 /* Returns 1 if the failure should be reported to the user now. n: how many times in a row it has come. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail);
-/* Returns 1 if the table has been gone for two leases. The user was then told that this worker ends. */
+/* Returns 1 if the table has been gone for twice the lease time. Then the function has told the user that
+ * this worker ends. */
 int slp_fleet_ends_without_table(slp_fleet *f, const slp_fail *fail);
-/* Reports an event to the user, with a text made by fmt. epoch: the lease's; 0: none. */
+/* Reports an event to the user, with a text made by fmt. shard, epoch: the lease that the event is about;
+ * {NULL, 0} and 0: none. */
 void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,
                     ...) SLP_PRINTF(5, 6);
 /* Reports SLP_FLEET_TROUBLE to the user. fmt must include the message of `fail`. */
 void slp_fleet_tell_fail(slp_fleet *f, const slp_fail *fail, slp_str shard, uint64_t epoch, const char *fmt,
                          ...) SLP_PRINTF(5, 6);
-/* Reports SLP_FLEET_TROUBLE if slp_fleet_tells says so: n times in a row the table did not show what it had
- * accepted before. */
+/* To be called when the table did not show what it had accepted before, n times in a row. how: what it
+ * showed. Reports SLP_FLEET_TROUBLE if slp_fleet_tells returns 1. */
 void slp_fleet_tell_contradiction(slp_fleet *f, uint32_t n, const char *how);
-/* Counts a request that the table refused because its capacity is used up, and reports SLP_FLEET_TROUBLE when
- * that is due. of_write, 1: the request was a write. */
+/* Counts a request that the table refused because its capacity is used up. Reports SLP_FLEET_TROUBLE when the
+ * table has throttled for some seconds, and then ever more rarely (throttling.h). of_write, 1: the request
+ * was a write. */
 void slp_fleet_table_refused(slp_fleet *f, int of_write, const slp_fail *fail);
 int slp_fleet_writes_throttled(slp_fleet *f); /* returns 1 if a write was throttled within the last minute */
 /* Reports to the user a row that is damaged or has a newer format. No worker changes or uses such a row. */
@@ -53,8 +57,8 @@ int slp_fleet_key(slp_fleet *f, slp_operation_kind kind, slp_str name, slp_buf *
 /* Begins an operation of this worker: sets its kind, the worker's name and the time. The caller must set the
  * other members. */
 void slp_fleet_operation(slp_fleet *f, slp_operation *i, slp_operation_kind kind);
-/* Sets up this worker's writes. If a write fails, the user is told when that is due, and slp_fleet_trouble is
- * called if the strategy says so. */
+/* Sets up this worker's writes. A write that fails is reported to the user if slp_fleet_tells returns 1. If
+ * the kind of the write is in slp_strategy.doubtful, slp_fleet_trouble is called too. */
 void slp_fleet_writes_init(slp_fleet *f);
 slp_fleet *slp_write_fleet(const slp_write *op); /* returns the fleet of the worker that sends op */
 /* To be called when a request of this worker to the table has failed. The silence of other workers until now
@@ -72,7 +76,8 @@ void slp_fleet_absence_begin(slp_fleet *f);
 void slp_fleet_absence_stop(slp_fleet *f);
 /* Draws a new random incarnation for this worker. Each time it joins the fleet it needs a new one. */
 void slp_fleet_draw_incarnation(slp_fleet *f);
-/* takes over the name of another fleet's worker, with its incarnation */
+/* Makes this worker use the same name and incarnation as the worker of `with`. For layouts where one process
+ * appears as one worker in all its fleets (guest/common_name.c). */
 void slp_fleet_share_incarnation(slp_fleet *f, const slp_fleet *with);
 slp_str slp_fleet_instance(const slp_fleet *f); /* "id.incarnation" with which this worker last joined */
 

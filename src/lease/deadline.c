@@ -1,13 +1,13 @@
 /* deadline.c - the lease deadline (deadline.h), and when the next proof of life is due.
  *
- * A proof is a write by which this worker shows that it lives. The deadline is 0.8 of a lease after the last
- * successful proof was SENT. Other workers may take this worker's leases only a whole lease after that, so a
- * fifth of a lease is left for clocks that run unevenly.
+ * A proof is a write by which this worker shows that it lives. The deadline is 0.8 of the lease time after
+ * the last successful proof was SENT. Other workers may take this worker's leases only a whole lease time
+ * after that proof, so a fifth of the lease time is left for clocks that run unevenly.
  *
- * Some strategies need a proof for each lease. Then the oldest proof of all open leases decides: while one
- * lease is in doubt, no record of any lease is handed out. Writes are repeated until they are answered, so
- * the doubt ends soon: either the proof reached the table, or the lease is lost and no longer counts. Records
- * in memory are not dropped when the table can't be reached for a while. */
+ * Some strategies need a proof for each lease. Then the oldest proof of all open leases decides: while the
+ * proof of one lease is too old, no record of any lease is handed out. Writes are repeated until they are
+ * answered, so this ends soon: either the proof reaches the table, or the lease is lost and no longer counts.
+ * Records in memory are not dropped when the table can't be reached for a while. */
 #include "lease/deadline.h"
 
 #include "base/mutant.h"
@@ -41,8 +41,8 @@ int slp_proof_is(const slp_fleet *f, slp_proof proof) { return f->deadline.proof
 uint64_t slp_proof_us(const slp_fleet *f) { return f->deadline.good_us; }
 void slp_proof_set(slp_fleet *f, uint64_t sent_us) { f->deadline.good_us = sent_us; }
 
-/* Does nothing if it was called before, because the worker may have joined again and be evicted before a
- * proof of its new life came. */
+/* Does nothing if the proof is EVICTED already: the worker may have joined again, and may be evicted again
+ * before a proof of its new life is answered. */
 void slp_proof_evicted(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_EVICTED) move(f, SLP_PROOF_EVICTED);
 }
@@ -51,8 +51,8 @@ static void suspend(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: suspended");
   move(f, SLP_PROOF_LATE);
-  /* A worker that can't prove its own life must not judge others. So their silence until now proves
-   * nothing. */
+  /* A worker that can't prove its own life must not judge others, so what it saw of their silence until now
+   * proves nothing. */
   slp_fleet_trouble(f);
   slp_fleet_tell(f, SLP_FLEET_SUSPENDED, nothing, 0, "no heartbeat was answered in time");
   if (f->strategy->suspended) f->strategy->suspended(f);

@@ -1,5 +1,6 @@
-/* deadline.h - the lease deadline: a worker that can't prove that it lives hands out no records. The strategy
- * says how a worker proves it (strategy.h); a proof is mostly a heartbeat. */
+/* deadline.h - the lease deadline: a worker that can't prove that it lives hands out no records. A proof is a
+ * write that shows that the worker lives, mostly a heartbeat; the strategy decides which writes are proofs
+ * (strategy.h). */
 #ifndef SLP_LEASE_DEADLINE_H
 #define SLP_LEASE_DEADLINE_H
 
@@ -9,18 +10,21 @@
 void slp_deadline_init(slp_fleet *f);
 void slp_deadline_stop(slp_fleet *f);
 int slp_proof_is(const slp_fleet *f, slp_proof proof);
+/* to be called when this worker was evicted */
 void slp_proof_evicted(slp_fleet *f);
-/* Checks the deadline, and suspends or resumes the worker. To be called when a proof was answered, and when a
- * lease with a proof of its own is gone. */
+/* Checks the deadline, and suspends or resumes the worker. To be called when a proof was answered. If each
+ * lease has a proof of its own: also when such a lease is gone. */
 void slp_deadline_check(slp_fleet *f);
 
+/* returns or sets slp_deadline.good_us */
 uint64_t slp_proof_us(const slp_fleet *f);
 void slp_proof_set(slp_fleet *f, uint64_t sent_us);
-/* Adds a lease with a proof of its own, which was last sent at sent_us, to those that decide the deadline. */
+/* For strategies where each lease has a proof of its own. To be called when a shard is opened: from now on
+ * the proof of its lease counts for the deadline. sent_us: when that proof was last sent. */
 void slp_deadline_adds(slp_fleet *f, uint64_t sent_us);
 
-/* Asks for a proof that is sent at since_us or later. It is sent now or, if a proof is under way, when that
- * is answered. */
+/* Asks for a proof that is sent at since_us or later. The proof is sent now or, if another one is under way,
+ * when that one is answered. */
 void slp_proof_want(slp_fleet *f, uint64_t since_us);
 /* Returns 1 if a proof that was sent at sent_us is too old for what slp_proof_want asked for. */
 int slp_proof_is_wanted(const slp_fleet *f, uint64_t sent_us);

@@ -12,10 +12,12 @@ typedef enum slp_proof {
 
 typedef struct slp_deadline {
   slp_proof proof;
-  uint64_t good_us; /* when the last successful proof was sent, by the rule of the strategy */
+  /* When the last successful proof was sent. If each lease has a proof of its own: the oldest of these times
+   * over all open leases, or earlier; SLP_NEVER: no lease is open. */
+  uint64_t good_us;
   /* when the next proof must be sent */
   uint64_t beat_at_us;
-  /* some part of the worker waits for a proof that is sent at this time or later; 0: none ever did */
+  /* a part of the worker needs a proof that was sent at this time or later; 0: none was ever asked for */
   uint64_t wanted_us;
   /* timer: runs at the deadline. beat_timer: runs when the next proof is due. */
   slp_timer timer, beat_timer;

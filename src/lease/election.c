@@ -1,6 +1,7 @@
 /* election.c - the role of a worker: leader or follower (election.h). A follower reads the leader's own row
- * regularly. It shows that the leader lives, and by its change counter that something has changed. When the
- * leader is gone, the first worker that writes itself into the row of leadership becomes the leader. */
+ * regularly. That row shows that the leader lives, and its change counter shows that something has changed.
+ * When the leader is gone, the first worker that writes itself into the row of leadership becomes the
+ * leader. */
 #include "lease/election.h"
 
 #include "base/mutant.h"
@@ -29,12 +30,13 @@
 
 /* time between two reads of the leader's row while a change is expected */
 #define ALERT_US 200000
-#define POLL_REST 8 /* reads of the leader's row leave this many read units a second to other reads */
+/* between two reads of the leader's row, the table has time to serve this many read units of other reads */
+#define POLL_REST 8
 /* when a change is expected, the leader's row is read often for this long */
 #define ALERT_FOR_US 5000000
 #define MEMBERS_US 1000000 /* time between two reads of all workers' rows while the leader is silent */
-/* With N workers that time is multiplied by N * N / MEMBERS_SQUARED, because N workers then read N rows
- * each. */
+/* With N workers, MEMBERS_US is multiplied by N * N / MEMBERS_SQUARED, if that is more than 1. The reason: N
+ * workers then read N rows each. */
 #define MEMBERS_SQUARED 50000
 #define LEADERSHIP_US UINT64_C(60000000) /* time between two reads of the row of leadership by a follower */
 /* Least and greatest time between two attempts to lead. The time grows while attempts follow each other
@@ -149,16 +151,17 @@ static void run(slp_timer *t) {
 
 /* ---- leadership -------------------------------------------------------------------------------- */
 
-/* Returns the service's time if it is known. This machine's clock may be ahead of the service's. If the fleet
- * began at its time, the records between the two times would be left out. */
+/* Returns the service's time if it is known, otherwise this machine's time. This machine's clock may be ahead
+ * of the service's. If the fleet began to read at the machine's time, the records between the two times would
+ * be left out. */
 static int64_t service_ms(slp_fleet *f) {
   int64_t ms = f->processor->ops->service_ms ? f->processor->ops->service_ms(f->processor) : INT64_MIN;
   return ms > 0 ? ms : slp_wall_ms(f->h);
 }
 
 /* Returns where the fleet begins to read. LATEST is replaced by the present time before any lease exists. If
- * an operator removes the row of leadership, a worker that has read it before writes the same time again; a
- * new LATEST would leave out the records that came since. */
+ * an operator removes the row of leadership, a worker that has read the row before writes the same time
+ * again. A new LATEST would leave out the records that came since. */
 static slp_position start_position(slp_fleet *f) {
   slp_position s = f->o.start, known = f->election.start;
   if (s.kind == SLP_POSITION_TIME) return s;
@@ -187,8 +190,9 @@ static int another_was_faster(slp_fleet *f, const slp_write *op) {
              SLP_MEMBER_EVICTED;
 }
 
-/* Takes in the hold when this worker has become the leader. Without a row in the answer, a row that this
- * worker has made has no hold; any other row was read before. */
+/* Called when this worker has become the leader: takes in the hold (hold.h) from the row of leadership in the
+ * answer. If the answer shows no row: a row that this worker has just created has no hold, and the hold in an
+ * older row was taken in when the row was read. */
 static void know_hold(slp_fleet *f, const slp_write *op) {
   const slp_leadership_row *lead = op->row.kind == SLP_ROW_LEADERSHIP ? &op->row.u.leadership : NULL;
   static const slp_hold none = {.version = 0};
@@ -322,23 +326,23 @@ static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64
 
 /* ---- the leader's row -------------------------------------------------------------------------- */
 
-/* Returns for how long the worker p has been silent. */
+/* Returns for how long this worker has seen no sign of life of p. */
 static uint64_t silent_us(slp_fleet *f, const slp_member *p) {
   uint64_t since = p->silence.since_us;
   uint64_t now = slp_now_refresh_us(f->h);
   return now > since ? now - since : 0;
 }
 
-/* Acts on the leader's change counter: if it has changed, reads this worker's assignment. When a leader's row
- * is read for the first time, always reads it, so that no earlier change is missed. */
+/* Acts on the leader's change counter: if it has changed, reads this worker's assignment. Does so also when
+ * the row of a leader is read for the first time, so that no earlier change is missed. */
 static void listen(slp_fleet *f, uint64_t changes) {
   if (!f->election.changes_known || changes != f->election.changes) slp_election_changed(f);
   f->election.changes = changes;
   f->election.changes_known = 1;
 }
 
-/* Returns how much longer than a lease this worker waits before it evicts the leader; 0 if there is surely no
- * third worker that could evict the leader at the same moment. */
+/* Returns how much longer than the lease time this worker waits before it evicts the leader; 0 if there is
+ * surely no third worker that could evict the leader at the same moment. */
 static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));)
@@ -346,16 +350,16 @@ static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   return slp_members_list_came(f) ? 0 : f->election.turn_us;
 }
 
-/* Returns the time between two reads of all workers' rows. If a thousand followers each read a thousand rows
- * once a second, that would cost 20,000 units a second. */
+/* Returns the time between two reads of all workers' rows. The time grows with the number of workers: if a
+ * thousand followers each read a thousand rows once a second, that would cost 20,000 units a second. */
 static uint64_t members_us(const slp_fleet *f) {
   uint64_t n = slp_members_n(f);
   return MEMBERS_US * slp_max_u64(n * n / MEMBERS_SQUARED, 1);
 }
 
-/* Called when the leader's row was read; p: the leader. When the leader has been silent for half a lease,
- * begins to observe the other workers, because this worker may have to lead. When it has been silent for a
- * whole lease and this worker's turn_us, evicts it. */
+/* Called when the leader's row was read; p: the leader. When the leader has been silent for half a lease
+ * time, begins to observe the other workers, because this worker may have to lead. When the leader has been
+ * silent for a whole lease time and this worker's turn_us, evicts the leader. */
 static void worry(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_fleet_now(f);
   if (silent_us(f, p) < slp_fleet_lease_us(f) / 2) {
@@ -422,7 +426,7 @@ int slp_election_differs(const slp_fleet *f, uint64_t changes) { return changes 
 
 int slp_election_heard(slp_fleet *f, uint64_t changes) {
   slp_election *e = &f->election;
-  uint64_t known = e->changes_known ? e->changes : 0; /* a new row's counter begins at 0 */
+  uint64_t known = e->changes_known ? e->changes : 0; /* the counter of a new row begins at 0 */
   e->changes = changes;
   e->changes_known = 1;
   return changes != known;

@@ -20,7 +20,7 @@
 #include "lease/lease_types.h"
 #include "lease/write.h"
 
-/* leads: called with 1 when this worker begins to lead, with 0 when it ends to lead. news: called when this
+/* leads: called with 1 when this worker begins to lead, with 0 when it stops leading. news: called when this
  * worker leads and another worker has notified it of a change. */
 void slp_election_init(slp_fleet *f, void (*leads)(slp_fleet *f, int on), void (*news)(slp_fleet *f));
 void slp_election_stop(slp_fleet *f);
@@ -41,11 +41,12 @@ int slp_election_made(const slp_fleet *f);
 slp_str slp_election_leader_id(const slp_fleet *f);
 /* sets the fleet's start position, as read from the row of leadership */
 void slp_election_set_start(slp_fleet *f, const slp_position *start);
-/* Writes that no worker leads any more. To be called by a leader that leaves; done is called with the
- * outcome. */
+/* Writes into the row of leadership that no worker leads any more. To be called by a leader that leaves; done
+ * is called with the outcome. */
 void slp_election_resign(slp_fleet *f, void (*done)(slp_write *op));
 
-/* To be called when a change is expected: the leader's row is read often for the next for_us. */
+/* To be called when a change is expected: the leader's row is read often for the next for_us, so that the
+ * change is noticed soon. */
 void slp_election_alert(slp_fleet *f, uint64_t for_us);
 void slp_election_alert_soon(slp_fleet *f); /* reads the leader's row often for a few seconds */
 /* To be called when the leader's change counter has changed: reads this worker's assignment, and the rows of
@@ -54,12 +55,12 @@ void slp_election_changed(slp_fleet *f);
 /* In LEADS: takes in the change counter of this worker's own row. Returns 1 if another worker has raised
  * it. */
 int slp_election_heard(slp_fleet *f, uint64_t changes);
-/* returns 1 if `changes` is not the counter up to which this worker has acted */
+/* returns 1 if the leader's change counter, `changes`, has changed since this worker last acted on it */
 int slp_election_differs(const slp_fleet *f, uint64_t changes);
 
 /* raises the change counter in the row of the leader, or of the last leader that is known */
 void slp_notify_leader(slp_fleet *f);
-/* does the same, and calls done when the write is answered */
+/* does the same as slp_notify_leader, and calls done when the write is answered */
 void slp_notify_leader_then(slp_fleet *f, void (*done)(slp_fleet *f));
 
 #endif

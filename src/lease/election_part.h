@@ -29,13 +29,13 @@ typedef struct slp_election {
    * replace; in LEADS this worker */
   slp_instance leader;
   slp_instance named; /* the owner of the row of leadership when that row was last read */
-  uint64_t named_us;  /* when a read first showed that owner */
+  uint64_t named_us;  /* when this worker first read that `named` is the owner */
   uint64_t epoch;     /* the epoch of leadership, while this worker leads */
   uint64_t read_us;   /* when the row of leadership was last read */
   uint64_t alert_us;  /* until this time the leader's row is read often */
   uint64_t list_us;   /* the rows of all workers are not read again before this time */
-  /* how much longer than a lease this worker waits before it evicts a silent leader; drawn at random, so that
-   * not all workers do it at the same moment */
+  /* how much longer than the lease time this worker waits before it evicts a silent leader; drawn at random,
+   * so that not all workers do it at the same moment */
   uint64_t turn_us;
   uint64_t changes;      /* the value of the leader's change counter up to which this worker has acted */
   uint8_t changes_known; /* 1: `changes` was read from the row of the present leader */
@@ -47,12 +47,14 @@ typedef struct slp_election {
   slp_position start; /* where the fleet began to read, as the row of leadership says */
   /* in FOLLOWS: runs when the leader's row is read next; in SEEKS: when the row of leadership is read next */
   slp_timer timer;
-  /* least time between two attempts to lead, for a table that forgets what was written to it */
+  /* Keeps a least time between two attempts to lead. If a table forgets what was written to it, a worker
+   * would otherwise try to lead again without a pause. */
   slp_paced paced;
   slp_read read; /* reads the row of leadership, or the leader's row */
   /* writes the row of leadership */
   slp_write write;
   slp_notify notify;
+  /* the functions that were given to slp_election_init */
   void (*leads)(slp_fleet *f, int on);
   void (*news)(slp_fleet *f);
 } slp_election;

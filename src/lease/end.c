@@ -73,9 +73,9 @@ static void make_kid_later(slp_lease *l) {
   slp_lease_save_due(l);
 }
 
-/* Returns 1 if the shard's row existed a moment ago, because this worker took the lease, read the row or
- * created it. Only an operator removes a row so soon after. Without this check, each child would cost a
- * refused CREATE when a whole tree of shards was listed at once. */
+/* Returns 1 if the shard's row existed very recently, because this worker took the lease, read the row or
+ * created it. Only an operator removes a row so soon after. Without this check, a CREATE would be sent and
+ * refused for each child that already has a row. That is so if a listing had the shard and its children. */
 static int row_is_known(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
   uint64_t since_us = slp_seen_lately_us(f);
@@ -110,8 +110,8 @@ static void make_kid(slp_lease *l) {
   }
   const slp_position *begin = &l->own.begin;
   slp_fleet_operation(f, i, SLP_OPERATION_CREATE);
-  /* If no owner has saved a position yet, and reading began at a start time, the children begin at that time
-   * too. Otherwise the children begin at their oldest record. */
+  /* If this worker began to read the shard at a time, because no owner had saved a position, the children
+   * begin at that time too. Otherwise the children begin at their oldest record. */
   i->position = begin->kind == SLP_POSITION_TIME ? *begin : (slp_position){.kind = SLP_POSITION_OLDEST};
   i->parents[0] = kid->parent;
   i->parents[1] = kid->adjacent_parent;
@@ -144,8 +144,8 @@ static int ended_row(const slp_write *op) {
   return op->row.kind == SLP_ROW_LEASE && row->position.kind == SLP_POSITION_END && row->epoch == op->i.epoch;
 }
 
-/* Touches the leases that wait for the end of this shard, so that they are stepped. If the children are not
- * known, touches every lease that waits for a parent. */
+/* Touches the leases that wait for the end of this shard, so that they are stepped soon. If the children are
+ * not known, touches every lease that waits for a parent. */
 static void touch_kids(slp_lease *l) {
   slp_fleet *f = l->f;
   if (!l->end.kids_n) slp_leases_touch_waiting(f);
