@@ -52,17 +52,18 @@ static void run_steps(slp_event *ev) {
   if (more) slp_due_step(f);
   slp_leave_step(f);
   save_answered(f);
-  /* `held` is counted only while the application is held: that looks at every lease */
-  if (slp_hold_is(f, SLP_HOLD_ON) && slp_hold_is_to_be_told(f, slp_leases_held(f)))
-    slp_beat_at(f, slp_fleet_now(f));
+  /* slp_leases_held looks at every lease, so it is called only while the application is held */
+  if (slp_hold_is(f, SLP_HOLD_ON) && slp_hold_is_to_be_told(f, slp_leases_held(f))) slp_beat_at(f, slp_fleet_now(f));
 }
 
-/* Called when an operator has switched the hold on or off, or when a new worker has found out whether it is
- * on. */
+/* Called when an operator has switched the hold on or off (hold.h), or when a new worker has found out
+ * whether it is on. */
 static void on_hold_changed(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_hold(l);
-  slp_due_step(f); /* also without leases, for the heartbeat that tells of the hold */
+  /* needed even without leases, because run_steps sends the heartbeat that tells the operator of an obeyed
+   * hold */
+  slp_due_step(f);
 }
 
 /* ---- creating ---------------------------------------------------------------------------------- */

@@ -1,11 +1,12 @@
 /* fleet_inside.h - a fleet's worker as its parts see it. Each part is a struct of one file, declared in that
  * file's header. Other files do not access the members of that struct; they call the functions of the header.
- * This header includes the headers of all parts. So that a file does not see the functions of higher floors
- * in this way, the parts of floors above 1 have headers without functions: leader_part.h has the struct,
- * leader.h the functions. A file that only passes pointers includes lease_types.h.
+ * This header includes the headers of all parts. A file must not see the functions of higher floors (below)
+ * through it. So each part of a floor above 1 has its struct in a header without functions: leader_part.h has
+ * the struct, leader.h the functions. A file that only passes pointers includes lease_types.h.
  *
  * Words that the whole room uses (src/README.md and PROTOCOL.md have more):
  *   instance       one life of a worker: "id.incarnation"; owners of leases are instances
+ *   lease time     slp_fleet_opts.lease_ms: a worker that is silent for this time may be evicted
  *   proof          a write by which a worker shows that it lives, mostly a heartbeat; deadline.h
  *   round          the leader reads all rows, then creates missing rows or assigns leases; leader.c
  *   counting round a round in which the leader also counts leases that nobody acts on; assign.c
@@ -15,6 +16,8 @@
  *   to claim       to ask a living owner for its lease, by a mark in the lease's row
  *   wanted         the lease is assigned to this worker, inherited or chosen; slp_lease_wanted
  *   strategy       how workers prove their life and share leases; the native one has a leader, strategy.h
+ *   parked         a shard that no worker reads until an operator releases it; shut.h
+ *   refused        a lease whose position the service refuses: no worker reads it for a while; refused.h
  *   throttled      refused by the table because its capacity is used up
  *   scarce         the table allows this worker only a few units a second; slp_fleet_is_scarce
  *
@@ -33,7 +36,7 @@
  *                     shard_sync.c decide what a round writes
  *      election.c     which worker leads, and what a follower reads regularly
  *   3  worker.c       joins, sends heartbeats, is evicted
- *      shut.c         leases whose shards no worker reads
+ *      shut.c         leases whose shards no worker reads: parked or refused
  *      row_poll.c     reads the rows that are due
  *   2  ownership.c, release.c, end.c, checkpoint.c    the life of one lease
  *      lease.c        what this worker knows of a lease
@@ -128,7 +131,7 @@ struct slp_fleet {
   slp_shut shut;
   slp_leave leave;
   slp_save save;
-  /* memory of the strategy; it follows this struct in the same block; NULL: the strategy has none */
+  /* the strategy's memory for this fleet, which follows this struct in the same block */
   void *guest;
 };
 

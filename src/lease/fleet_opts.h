@@ -11,13 +11,13 @@
 
 typedef enum slp_fleet_event_kind {
   SLP_FLEET_JOINED,    /* the worker has joined the fleet; text: its instance, "id.incarnation" */
-  SLP_FLEET_EVICTED,   /* other workers evicted this worker: every lease is lost, and it registers again */
+  SLP_FLEET_EVICTED,   /* this worker was evicted: every lease is lost, and the worker registers again */
   SLP_FLEET_SUSPENDED, /* the lease deadline has passed, so the worker hands out no records */
   SLP_FLEET_RESUMED,   /* after SUSPENDED, a heartbeat was answered: reading continues with the same leases */
   SLP_FLEET_TAKEN,     /* shard, epoch: this worker reads the shard now */
   SLP_FLEET_LOST,      /* shard, epoch: another worker has taken the lease */
-  /* shard, epoch: this worker no longer reads the shard: the lease was given up, handed over or parked, or
-   * the worker left */
+  /* shard, epoch: this worker no longer reads the shard: the lease was given up, handed over or parked (no
+   * worker reads it until an operator releases it), or the worker left */
   SLP_FLEET_RELEASED,
   SLP_FLEET_ENDED_SHARD, /* shard, epoch: the shard was read to its end */
   /* this worker has become the leader */
@@ -26,7 +26,7 @@ typedef enum slp_fleet_event_kind {
   SLP_FLEET_EVICTED_OTHER, /* text: the worker that was evicted by this worker */
   /* text: hash keys of the stream that no lease covers, so that no worker reads their records */
   SLP_FLEET_HOLE,
-  SLP_FLEET_BAD_ROW, /* text: a row, and why it can't be used; the row is left as it is */
+  SLP_FLEET_BAD_ROW, /* text: the key of a row, and why the row can't be used; the row is left as it is */
   SLP_FLEET_TROUBLE, /* text: a failure; the worker goes on trying */
   SLP_FLEET_DRAINED, /* an operator holds the application: this worker reads nothing until UNDRAINED */
   SLP_FLEET_UNDRAINED,
@@ -44,7 +44,7 @@ typedef struct slp_fleet_event {
   uint8_t ends;
 } slp_fleet_event;
 
-/* Numbers since the worker was created. Members whose names end in _now are present values. */
+/* Counts since the worker was created. Members whose names end in _now are present values. */
 typedef struct slp_fleet_stats {
   /* held_now: leases whose shards this worker has open. assigned_now: leases that are assigned to this
    * worker. */
@@ -71,7 +71,8 @@ typedef struct slp_fleet_opts { /* slp_fleet_new copies the strings */
   void *guest;              /* passed to the strategy; borrowed; NULL: the strategy needs none */
   /* where a new fleet begins to read; LATEST is replaced by the time at which the fleet begins */
   slp_position start;
-  /* the times are in ms; for a member that is 0, these hold, in this order: 10000, 5000, 30000, 750 and 1 */
+  /* The first four are times in ms; weight is the worker's share of leases, compared with the weights of
+   * other workers. Defaults for members that are 0, in order: 10000, 5000, 30000, 750 and 1. */
   uint32_t lease_ms, checkpoint_ms, handover_ms, leader_poll_ms, weight;
   uint32_t list_ms; /* time between two shard syncs, in ms, if this worker does them; 0: 60000 */
   void (*on_event)(void *arg, const slp_fleet_event *ev); /* may be NULL */

@@ -9,7 +9,7 @@
 
 typedef struct slp_former_numbers {
   uint64_t epoch;          /* the epoch in the lease's row when the row was last read */
-  uint64_t released_epoch; /* epochs below this are given up: this worker never reads with them again */
+  uint64_t released_epoch; /* this worker never again reads the shard with an epoch below this number */
   uint64_t ended_epoch;    /* the epoch in the row when the shard was read to its end */
   /* 1: the shard was read to its end */
   uint8_t ended;

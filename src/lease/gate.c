@@ -9,15 +9,15 @@
 #define PAUSE_US UINT64_C(200000)
 /* the longest gap */
 #define GAP_MOST_US UINT64_C(5000000)
-/* Each request that is served shortens the gap by at least a SERVED_PARTth. Long gaps shrink faster. */
+/* Each request that is served shortens the gap by at least 1/SERVED_PART of it. Long gaps shrink faster. */
 #define SERVED_PART 16
-/* A gap shorter than BURST_US often comes from a burst of requests that is over, so it shrinks faster. Every
- * STREAK requests served in a row double the part by which it shrinks, at most DOUBLED_MOST times, until that
- * part is a half. */
+/* A gap shorter than BURST_US often comes from a burst of requests that is over, so such a gap shrinks
+ * faster. With each STREAK requests served in a row the fraction 1/SERVED_PART doubles, at most DOUBLED_MOST
+ * times, to a half. */
 #define BURST_US UINT64_C(200000)
 #define STREAK 8
 #define DOUBLED_MOST 3
-/* how fast long gaps shrink, in ms^2; used in shrink() */
+/* in ms^2; the greater FAIR is, the slower long gaps shrink (see shrink()) */
 #define FAIR UINT64_C(4000000)
 
 /* Returns a random time between 3/4 and 5/4 of the gap. dice: a random number. */
@@ -25,9 +25,9 @@ static uint64_t uneven(uint64_t gap_us, uint64_t dice) {
   return gap_us - gap_us / 4 + dice % (gap_us / 2 + 1);
 }
 
-/* Shortens the gap after a request was served. The rate of requests grows by the same amount each second,
- * however high it is, and each refusal cuts the rate by a fixed part of it. So workers that share a table
- * reach equal rates, and a worker with a long gap recovers soon. */
+/* Shortens the gap after a request was served. The rate of requests, 1 / gap, grows by the same amount each
+ * second, however high it is. Each refusal lowers the rate by a third. So workers that share a table reach
+ * equal rates, and a worker with a long gap recovers soon. */
 static void shrink(slp_gate *g) {
   uint64_t gap_ms = g->gap_us / 1000, fair_us = g->gap_us * FAIR / (FAIR + gap_ms * gap_ms);
   uint32_t doubled = g->gap_us < BURST_US ? g->served_n / STREAK : 0;
@@ -36,8 +36,8 @@ static void shrink(slp_gate *g) {
   if (g->gap_us < GAP_LEAST_US) g->gap_us = g->next_us = 0;
 }
 
-/* Counts each time without requests that is as long as the gap as one request served, because this worker
- * left that capacity to other workers. Each gap is shorter than the one before, so the loop is short. */
+/* A time without requests that is as long as the gap counts as one request served, because this worker left
+ * that capacity to other workers. Each gap is shorter than the one before, so the loop is short. */
 static void shrink_by_idle_time(slp_gate *g, uint64_t now_us) {
   while (g->gap_us && now_us - g->next_us >= g->gap_us) {
     g->next_us += g->gap_us;

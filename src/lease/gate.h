@@ -14,7 +14,8 @@
 typedef struct slp_gate {
   uint64_t gap_us;  /* time between two capacity units; 0: the gate is open */
   uint64_t next_us; /* if the gate is not open: when the next request may be sent */
-  /* when gap_us last grew; a refused request that was sent before this time does not make it grow again */
+  /* When gap_us last grew. Requests that were sent before that time don't make it grow again if they are
+   * refused. */
   uint64_t changed_us;
   uint32_t served_n; /* how many requests were served since gap_us last grew; counted up to a maximum */
 } slp_gate;
@@ -27,8 +28,8 @@ void slp_gate_refused(slp_gate *g, uint64_t sent_us, uint64_t now_us, uint64_t d
 /* to be called when a request was served */
 void slp_gate_served(slp_gate *g);
 static inline int slp_gate_is_open(const slp_gate *g) { return g->gap_us == 0; }
-/* Returns how far apart repeated requests of one kind should be: `us`, or longer if so many other units
- * (units) must fit between two of them. */
+/* Returns how far apart repeated requests of one kind should be: `us`, or longer, so that between two such
+ * requests the table has time for `units` capacity units of other requests. */
 static inline uint64_t slp_gate_rest_us(const slp_gate *g, uint64_t us, uint32_t units) {
   return slp_max_u64(us, g->gap_us * units);
 }

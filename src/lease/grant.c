@@ -1,8 +1,8 @@
 /* grant.c - makes checkpoints rarer while the table throttles writes (grant.h). */
 #include "lease/grant.h"
 
-/* After a change of `stretch`, HOLD_US must pass before the next change; this time is stretched too. The
- * longer the waits, the later the effect of a change shows. */
+/* After a change of `stretch`, HOLD_US must pass before the next change; this time is made longer by
+ * `stretch` percent too. The longer the waits, the later the effect of a change shows. */
 #define HOLD_US UINT64_C(2500000)
 /* In percent: `stretch` grows by at least 100 at a refused write, and falls by at least STEP after each
  * HOLD_US without refusals. */

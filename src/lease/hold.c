@@ -31,7 +31,8 @@ int slp_hold_is(const slp_fleet *f, slp_hold_state state) { return f->hold.state
 
 slp_hold slp_hold_known(const slp_fleet *f) { return f->hold.known; }
 
-/* Changes the state to what is known, and tells the user of a hold. by: the operator; .n 0: not known. */
+/* Sets the state to ON or OFF as `known` says, and tells the user when a hold begins or ends. by: the
+ * operator; .n 0: not known. */
 static void obey(slp_fleet *f, slp_str by) {
   slp_hold_state was = f->hold.state, now = f->hold.known.on ? SLP_HOLD_ON : SLP_HOLD_OFF;
   static const slp_str nothing = {NULL, 0};

@@ -7,7 +7,7 @@
 
 #define SLP_INSTANCE_MAX (SLP_WORKER_ID_MAX + 1 + SLP_INCARNATION_N)
 
-/* bytes for the name of a worker of another system, which is often a host name and a UUID */
+/* room for an instance. In layouts of other systems it is the worker's name, often a host name and a UUID. */
 #define SLP_NAME_MAX 200
 
 typedef struct slp_instance { /* n 0: no worker */

@@ -39,16 +39,19 @@
 #include "lease/store.h"
 #include "lease/write.h"
 
-/* time between two reads of the list of workers (watches) */
+/* time between two reads of the list of workers (slp_leader_watch) */
 #define WATCH_US 500000
-#define WATCH_REST 8 /* watches leave this many read units a second to other reads */
+/* between two reads of the list of workers, the table has time to serve this many read units of other
+ * reads */
+#define WATCH_REST 8
 /* how long the leader waits before it assigns, so that workers that start together get their leases in one
  * round */
 #define SETTLE_US 1000000
-/* at the fleet's first start: how long after it began to lead the leader assigns, if other workers have
- * joined */
+/* The first leader of a new fleet assigns leases only this long after it began to lead, if other workers have
+ * joined. */
 #define SETTLE_FIRST_US 2000000
-/* time between two counting rounds, whatever list_ms is; they find leases that no worker acts on */
+/* time between two counting rounds if shard syncs are further apart (list_ms); counting rounds find leases
+ * that no worker acts on */
 #define REVIEW_US 60000000
 /* at least this time passes between two counting rounds */
 #define REVIEW_LEAST_US 50000000
@@ -122,8 +125,9 @@ static void begin(slp_fleet *f) {
   d->rest_us = d->reviewed_us = 0;
   /* another worker led before and is gone; it may have created leases that no listing shows */
   d->lost_one = !slp_election_made(f) && !slp_fleet_is_scarce(f);
-  /* SLP_NEVER, even if this leader created the row of leadership, because an operator may have removed an
-   * older row */
+  /* When the first shard sync is over, next_sync sets the time of a round that reads every partition key. A
+   * leader that created the row of leadership needs that round too: an operator may have removed an older
+   * row, and leases may be left from before. */
   d->whole_us = SLP_NEVER;
   slp_assign_begin(f);
   size_t at = 0;
@@ -149,7 +153,7 @@ static void end(slp_fleet *f) {
   d->assign_at_us = d->sync_at_us = SLP_NEVER;
   slp_seen_rows(f, SLP_NEVER);
   SLP_PROBE("lead: given up");
-  f->stats.holes_now = 0; /* forgotten, because the next leader looks for hash keys without a lease itself */
+  f->stats.holes_now = 0; /* the next leader looks for hash keys without a lease itself */
   slp_shut_forget(f);
   slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, slp_election_epoch(f), "is no longer the leader");
 }
@@ -164,7 +168,7 @@ void slp_leader_leads(slp_fleet *f, int on) {
 /* ---- watching the workers ---------------------------------------------------------------------- */
 
 /* Returns 1 if leases can be assigned to the worker p. A worker whose row is missing keeps its leases until
- * its row has been missing for a whole lease. */
+ * the row has been missing for a whole lease time. */
 static int takes(slp_fleet *f, slp_member *p) {
   if (p->gone || p->leaving || p->older || !p->incarnation_n) return 0;
   if (!slp_member_is_missing(p)) return p->in_list || p->takes;
@@ -185,8 +189,9 @@ static uint64_t watch_one(slp_fleet *f, slp_member *p, uint32_t *others) {
   int same = memcmp(p->incarnation_took, p->incarnation, sizeof p->incarnation) == 0;
   if (now && (!p->takes || !same)) slp_leader_assign(f, SETTLE_US);
   if (!now && p->takes) slp_leader_assign(f, 0);
-  /* A worker that leaves has proposed its leases to other workers. If its id has a new incarnation, or its
-   * row is not marked as leaving, the former incarnation died without proposals. */
+  /* If the worker's id has a new incarnation, or its row is not marked as leaving, the former incarnation has
+   * died. Then there may be leases that it has created and that no listing shows. A worker that leaves in an
+   * orderly way has proposed its leases to other workers. */
   if (p->takes && (now ? !same : !p->leaving)) f->leader.lost_one = 1;
   memcpy(p->incarnation_took, p->incarnation, sizeof p->incarnation);
   p->takes = (uint8_t)now;
@@ -206,11 +211,12 @@ static void watched(slp_fleet *f) {
     slp_member *me = slp_member_get(f, f->o.worker);
     if (me && slp_election_heard(f, me->changes)) {
       slp_election_changed(f);
-      slp_leader_assign(f, 0); /* a worker left, or gave a shard up because it can't read it */
+      /* the counter was raised by a worker that left, or gave a shard up because it can't read it */
+      slp_leader_assign(f, 0);
     }
   }
   /* While the table throttles, a worker that joins does not notify the leader, to save that write. So the
-   * leader must watch even if it was alone. */
+   * leader must keep reading the list of workers even if it was alone. */
   if (!f->leader.alone || !slp_members_list_came(f) || slp_fleet_throttled(f))
     slp_fleet_timer(f, &f->leader.watch_timer, next);
 }
@@ -249,7 +255,8 @@ static int is_review(slp_fleet *f) {
   return 1;
 }
 
-/* Makes a counting round begin after REVIEW_US, unless a shard sync comes before: that counts too. */
+/* Makes a counting round begin after REVIEW_US, unless a shard sync is due before 2 * REVIEW_US: the round of
+ * a shard sync counts too. */
 static void review_later(slp_fleet *f) {
   slp_leader *d = &f->leader;
   if (d->sync_at_us != SLP_NEVER && d->sync_at_us > slp_after_us(slp_fleet_now(f), 2 * REVIEW_US))
@@ -285,13 +292,13 @@ static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
 
 /* If a table allows about one write a second, other workers learn of their assignments long after the leases
  * were created. So the leader takes up to OWNED_MOST leases itself, with the writes that create them or right
- * after that. It hands each over when it is assigned to another worker. A stream with more shards needs more
- * capacity than such a table has, whichever worker takes the leases. */
+ * after that. It hands a lease over when the lease is assigned to another worker. A stream with more shards
+ * needs more capacity than such a table has, whichever worker takes the leases. */
 #define OWNED_MOST 64
 
-/* Returns 1 if no other worker has joined for SETTLE_FIRST_US, which is enough for workers that start
- * together. Then all leases are for this worker. If a lease is created with this worker as its owner, no
- * other write is needed to take it. */
+/* Returns 1 if this worker has led for SETTLE_FIRST_US without another worker; workers that start together
+ * have joined by then. So all leases are for this worker. It can create them with itself as the owner, which
+ * saves the writes that take leases. */
 static int has_been_alone(slp_fleet *f) {
   const slp_leader *d = &f->leader;
   return d->alone && !d->others && slp_fleet_now(f) >= slp_after_us(d->since_us, SETTLE_FIRST_US);
@@ -316,9 +323,9 @@ static int to_be_written(slp_fleet *f, slp_operation *i) {
   return 1;
 }
 
-/* Returns 1, and the row in *row, if this worker has created it; 0 if another worker did. *row is the row as
- * it was sent; if the CREATE was refused because an earlier copy of it had reached the table, the row as the
- * table has it. */
+/* Returns 1 if this worker has created the row of the lease, 0 if another worker did. With 1, *row is the row
+ * as it was sent. If the CREATE was refused because an earlier copy of it had reached the table, *row is the
+ * row as the table has it. */
 static int is_made_by_me(const slp_write *op, slp_lease_row *row) {
   const slp_operation *made = &op->i;
   if (op->w.written != SLP_WRITTEN_YES) {
@@ -334,8 +341,8 @@ static int is_made_by_me(const slp_write *op, slp_lease_row *row) {
   return 1;
 }
 
-/* Called when this worker has created a lease with itself as the owner: begins to read it. It is handed over
- * if it is assigned to another worker. */
+/* Called when this worker has created a lease with itself as the owner: begins to read the shard. The lease
+ * is handed over if it is assigned to another worker. */
 static void take_made(slp_fleet *f, const slp_write *op) {
   slp_lease_row row;
   slp_lease *l = slp_lease_make(f, op->i.shard);
@@ -345,8 +352,7 @@ static void take_made(slp_fleet *f, const slp_write *op) {
   slp_lease_saw(l, &row, slp_fleet_now(f), slp_fleet_now(f));
 }
 
-/* Remembers only while this worker leads that the row exists, because only a leader finds out when a row is
- * gone. */
+/* Does nothing unless this worker leads, because only a leader would notice later that the row is gone. */
 void slp_leader_made(slp_fleet *f, slp_str shard) {
   slp_seen_shard *seen = leads(f) ? slp_seen_of(f, shard) : NULL;
   if (seen) slp_seen_row(f, seen);
@@ -380,7 +386,8 @@ static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   f->stats.shard_syncs++;
   watch_beside_rounds(f);
   slp_sync_found found = slp_shard_sync_write(f, s, f->leader.read.whole);
-  /* partition keys that were not read may have a lease for the hash keys that seem to have none */
+  /* the hash keys that seem to have no lease may have one under a partition key that was not read; so read
+   * every key now */
   if (found.doubt) {
     f->leader.whole_us = 0;
     slp_leader_sync(f, 0);
@@ -401,8 +408,8 @@ static void take_own_assignment(slp_fleet *f, const slp_snapshot *s) {
     if (slp_str_eq(s->assignments[i].worker, f->o.worker)) slp_assignment_saw(f, &s->assignments[i]);
 }
 
-/* Finds shards whose position an operator has set back. They are assigned to this worker already, which still
- * believes that they are ended. */
+/* Finds shards that this worker believes to be ended, but whose position an operator has set back. They may
+ * be assigned to this worker already, so no new assignment would make it look at them. */
 static void look_at_what_was_set_back(slp_fleet *f, const slp_snapshot *s) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
@@ -428,8 +435,9 @@ static int is_settling(slp_fleet *f) {
   return 1;
 }
 
-/* Takes the hold from the rows. Assignments come before the row of leadership, in the order of their keys. So
- * a newer version in one of them was never in the row as it is now. */
+/* Takes in the hold (hold.h) from the row of leadership and from the assignment rows. The assignment rows
+ * were read first, because of the order of their keys. So if one of them has a newer version of the hold, the
+ * row of leadership was deleted and created again. */
 static void know_hold(slp_fleet *f, const slp_snapshot *s) {
   slp_hold newest = {.version = 0};
   slp_hold_saw(f, &s->leadership.hold, s->leadership.hold_by, f->leader.round_us);
@@ -454,7 +462,8 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   f->leader.others = (uint8_t)others_take(f, s);
   /* while the application is held, it is right that leases have no owner */
   int review = is_review(f) && !slp_hold_is(f, SLP_HOLD_ON);
-  /* the worker to which such a lease is assigned may not know of it */
+  /* slp_shard_sync_count returns 1 if a lease had no owner in two counting rounds in a row; the worker to
+   * which the lease is assigned may not know of it */
   if (review && slp_shard_sync_count(f, s)) {
     slp_notify_leader(f);
     slp_election_changed(f);
@@ -477,7 +486,7 @@ static void table_read(slp_read *r) {
     uint64_t rest_us =
         slp_fleet_jitter(f, slp_min_u64(300000 << slp_min_u64(f->leader.read.failed, 6), REST_US_MAX), 50);
     f->leader.lost_one |= f->leader.whole;
-    /* until then a shard sync does not begin either, even if its listing has come */
+    /* before this time no shard sync begins either, even if the listing that it waits for has come */
     f->leader.rest_us = slp_after_us(slp_fleet_now(f), rest_us);
     slp_leader_assign(f, rest_us);
   } else {
@@ -562,13 +571,15 @@ void slp_leader_listed(slp_fleet *f, int ok) {
 
 /* ---- leases before the first listing is complete -------------------------------------------------- */
 
-/* Creates leases before the first listing is complete. A page of a listing has at most 100 shards of a
- * table's stream, and an account is allowed ten pages a second, so the listing of a table with 1,000
- * partitions takes seconds. The first leader of an application does not wait for it if it is alone and the
- * application begins at the oldest record. Then every position is the same, whatever the other pages have,
- * and no other worker waits for its share. For each page it creates the leases with itself as the owner. A
- * child is not read before its parent: if the parent has no row, the child waits until a complete listing
- * lacks the parent (slp_lease_parent_saw). */
+/* A page of a listing has at most 100 shards of a table's stream, and an account is allowed ten pages a
+ * second. So the listing of a table with 1,000 partitions takes seconds. The first leader of an application
+ * does not wait for the whole listing if it is alone and the application begins at the oldest record. Then
+ * every lease begins at the oldest record, whatever the other pages have, and no other worker waits for its
+ * share. For each page the leader creates the leases with itself as the owner. A child is not read before its
+ * parent: if the parent has no row, the child waits until a complete listing lacks the parent
+ * (slp_lease_parent_saw). */
+
+/* Called when the leases of the pages that have come were created. */
 static void early_made(slp_fleet *f, uint32_t refused, int given_up) {
   if (!leads(f)) return;
   if (refused || given_up) early_move(f, SLP_EARLY_NOT);

@@ -70,9 +70,9 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
     l->save.dirty = 0;
     l->save.at_us = 0;
   }
-  /* The request for a save ends only here, when the lease is not this worker's any more: the release also
-   * writes the position that the user wants to be saved, so the request stays until the release is
-   * answered. */
+  /* Leaving the states in SLP_LEASE_OPEN does not end the user's request for a checkpoint: it ends here, when
+   * the ownership is over. The write that releases the lease also saves the position, so the request stays
+   * until that write is answered. */
   if (from & SLP_LEASE_MINE && at & (NOT_MINE | SLP_BIT(SLP_LEASE_WAITING) | SLP_BIT(SLP_LEASE_PARKED))) {
     l->save.request = SLP_SAVE_NONE;
     l->release = (slp_lease_release_part){.why = SLP_RELEASE_NONE};
@@ -168,10 +168,11 @@ void slp_leases_of_fleet(slp_fleet *f, uint64_t n) { f->leases.of_fleet = n; }
 uint64_t slp_leases_version(const slp_fleet *f) { return f->leases.version; }
 void slp_leases_set_version(slp_fleet *f, uint64_t version) { f->leases.version = version; }
 
-/* After FORGET_MINUTES no copy of a write of this worker can still be in flight, so the numbers of the lease
- * may be forgotten. */
+/* After FORGET_MINUTES no copy of a write of this worker can still be under way, so the numbers that are kept
+ * of the lease (former.h) may be forgotten. */
 #define FORGET_MINUTES 60
-#define FORMER_MINUTES 5 /* after this time without interest only the numbers of a lease are kept */
+/* when a lease has not concerned this worker for this time, only its numbers are kept */
+#define FORMER_MINUTES 5
 /* slp_leases_forget acts at most once in this time. It is called every minute, give or take a tenth. */
 #define MINUTE_US 50000000
 
@@ -258,6 +259,7 @@ void slp_lease_inherit(slp_lease *l) {
 
 /* ---- when the lease is looked at next ------------------------------------------------------------------ */
 
+/* times that are at least FAR_US away are rounded up to a multiple of GRID_US or more (on_grid) */
 #define FAR_US 1000000
 #define GRID_US UINT64_C(50000)
 
@@ -328,8 +330,8 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
     image->ended = 1;
     image->ended_epoch = row->epoch;
   } else if (image->ended && row->epoch > image->ended_epoch) {
-    /* the row shows no end any more: an operator has set the position back, because no worker undoes an
-     * end */
+    /* the row no longer shows the END: an operator has set the position back, because no worker undoes an
+     * END */
     image->ended = 0;
   }
   return 0;
@@ -365,8 +367,8 @@ int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind) {
   return f->leases.writes < (urgent ? URGENT_MAX : slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX));
 }
 
-/* Puts the lease into the queue of leases that wait to write. A lease in ENDING goes to the front: behind
- * thousands of TAKEs its children would be read late. */
+/* Puts the lease into the queue of leases that wait to write. A lease in ENDING goes to the front. Behind
+ * thousands of TAKEs, the rows of its children would be created late. */
 void slp_lease_wait_turn(slp_lease *l) {
   slp_list *turns = &l->f->leases.turns;
   if (slp_list_linked(&l->turn)) return;
@@ -403,8 +405,8 @@ int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_
   return 1;
 }
 
-/* Remembers how the row spells the position's number. This worker's own writes use the canonical text, so it
- * needs no update later. */
+/* Remembers how the row spells the number of the position. This worker's own writes use the canonical text,
+ * so own.odd needs no update when they are answered. */
 void slp_lease_note_odd(slp_lease *l, const slp_position *position) {
   l->own.odd = (slp_position){.kind = SLP_POSITION_NONE};
   if (position->mark.row_n) l->own.odd = *position;

@@ -51,20 +51,21 @@ typedef enum slp_release_reason {
   SLP_RELEASE_NONE,
   SLP_RELEASE_HANDOVER, /* another worker has claimed the lease */
   SLP_RELEASE_HOLD,     /* an operator holds the application, or has paused the shard */
-  SLP_RELEASE_LEAVE,    /* the worker stops, or no other worker waits for the lease any more */
-  SLP_RELEASE_STALL,    /* the shard made no progress here, so another worker should try */
-  SLP_RELEASE_REFUSED,  /* the service refuses the position, so no worker should try for a while */
-  SLP_RELEASE_PARK      /* no worker should read the shard until an operator releases it */
+  /* this worker stops, or the worker that claimed the lease has died, so the lease becomes free */
+  SLP_RELEASE_LEAVE,
+  SLP_RELEASE_STALL,   /* the shard made no progress here, so another worker should try */
+  SLP_RELEASE_REFUSED, /* the service refuses the position, so no worker should try for a while */
+  SLP_RELEASE_PARK     /* no worker should read the shard until an operator releases it */
 } slp_release_reason;
 
 /* The reasons why this worker wants the lease, or does not. lease.c uses them. */
 typedef struct slp_lease_want {
   /* 1: the leader assigned the lease to this worker; in a fleet without a leader: this worker chose it */
   uint8_t assigned;
-  uint8_t named;     /* 1: the assignment that is just being taken in has the lease */
+  uint8_t named;     /* 1: the lease is in the assignment that is being taken in (slp_lease_assign) */
   uint8_t inherited; /* 1: this worker has read the shard's parent to its end */
-  /* The shard made no progress here. Until this time this worker does not want the lease, unless a newer
-   * assignment than shunned_assignment has it. 0: there is no such time. */
+  /* Until this time this worker does not want the lease, because the shard made no progress here. A newer
+   * assignment than shunned_assignment ends that earlier. 0: there is no such time. */
   uint64_t shunned_us;
   /* version of the assignment when shunned_us was set */
   uint64_t shunned_assignment;
@@ -83,8 +84,8 @@ typedef struct slp_lease_image {
   uint32_t refused_n; /* how many times in a row the service refused the position, see slp_lease_row */
   slp_position position;
   slp_str parents[2]; /* owned */
-  /* When this worker decided to take the lease from this owner and epoch; it now waits for a proof of its own
-   * life, or for its turn to write. 0: it has not decided to. */
+  /* When this worker decided to take the lease from this owner and epoch. Since then it waits for a proof of
+   * its own life, or for its turn to write. 0: it has not decided to take the lease. */
   uint64_t take_us;
   uint8_t ended;  /* 1: some worker has read the shard to its end */
   uint8_t paused; /* 1: an operator has paused the shard, so its owner has to give it up */
@@ -103,23 +104,24 @@ typedef struct slp_lease_poll_times {
 /* The ownership that this worker has now, or had last. lease.c begins and ends it. */
 typedef struct slp_lease_own {
   uint64_t epoch; /* the epoch of this ownership, which its records carry */
-  /* The epoch in the row after this worker's last write. If each lease has a counter (guest layouts), that
-   * counter. */
+  /* The epoch in the row after this worker's last write. If each lease has a counter that every write raises
+   * (guest layouts): that counter. */
   uint64_t row_epoch;
-  /* when this ownership began; a read that was sent before says nothing about it */
+  /* when this ownership began; a read that was sent before shows nothing about this ownership */
   uint64_t since_us;
-  uint64_t released_epoch; /* epochs below this are given up: this worker never reads with them again */
+  uint64_t released_epoch; /* this worker never again reads the shard with an epoch below this number */
   /* When this worker sent the write that creates the row with this worker as its owner. 0: it sent none, or
    * has seen the row since. */
   uint64_t made_us;
   slp_position begin; /* where this ownership began to read the shard */
   slp_position saved; /* the position in the row, as far as this worker knows */
-  /* the same position as the row spells it, if the row's number may have other leading zeros; otherwise
+  /* the position `saved` as the row spells it, if its number may have other leading zeros there; otherwise
    * NONE */
   slp_position odd;
   /* how far the shard was behind its tip when slp_lease_mark was last called, in ms; -1: not known */
   int64_t behind_ms;
-  /* least time between two TAKEs of the lease, for a table that forgets which worker took it */
+  /* Keeps a least time between two TAKEs of the lease. If a table forgets which worker took the lease, this
+   * worker would otherwise send TAKEs without a pause. */
   slp_paced takes;
 } slp_lease_own;
 
@@ -130,20 +132,20 @@ typedef enum slp_parent_state {
   SLP_PARENT_MISSING
 } slp_parent_state;
 typedef struct slp_lease_gate {
-  uint8_t parents[2]; /* what this worker knows of each parent from its row; an slp_parent_state */
+  uint8_t parents[2]; /* what this worker knows of each parent of row.parents, as an slp_parent_state */
   uint32_t wait_ms;   /* after this time, in ms, the parents' rows are read again */
   /* when this worker asked for a listing of the stream because a parent has no row; 0: it has not asked */
   uint64_t listing_us;
   /* when this worker asked for a listing because the row has one parent or none; 0: it has not asked */
   uint64_t asked_us;
-  uint8_t known; /* 1: a listing has shown that these are all parents */
+  uint8_t known; /* 1: a listing has shown that the shard has no parents but those in row.parents */
 } slp_lease_gate;
 
 /* The checkpoints of the lease. checkpoint.c writes them. */
 typedef enum slp_save_request { SLP_SAVE_NONE, SLP_SAVE_ASKED, SLP_SAVE_SENT } slp_save_request;
 typedef struct slp_lease_save {
   uint8_t dirty; /* 1: records were acknowledged after the last checkpoint was sent */
-  /* slp_save_request: whether the user wants a checkpoint now */
+  /* an slp_save_request: whether the user has asked for a checkpoint, and whether it was sent */
   uint8_t request;
   uint64_t at_us; /* when the next checkpoint is due; 0: not set yet */
 } slp_lease_save;
@@ -165,8 +167,8 @@ typedef struct slp_lease_end_part {
 /* How the lease is given up. release.c does it. */
 typedef struct slp_lease_release_part {
   uint8_t why; /* slp_release_reason */
-  /* In RELEASING, UNRELEASED: 1: the user was told that this worker reads the shard, and not yet that it has
-   * stopped. */
+  /* In RELEASING and UNRELEASED. 1: the user was told that this worker reads the shard, and was not yet told
+   * that it has stopped. */
   uint8_t was_open;
   uint64_t deadline_us; /* in DRAINING: until when the worker waits for acknowledgements */
   slp_instance to;      /* the worker that gets the lease */
@@ -198,8 +200,8 @@ struct slp_lease {
   slp_lease_end_part end;
   slp_lease_release_part release;
   slp_lease_succession succession;
-  uint64_t parked_us; /* PARKED: since when */
-  /* memory of the strategy for this lease; it follows this struct in the same block; NULL: none */
+  uint64_t parked_us; /* in PARKED: when the lease was parked */
+  /* the strategy's memory for this lease, which follows this struct in the same block */
   void *guest;
 };
 

@@ -11,17 +11,18 @@
 /* ---- the leader's plan --------------------------------------------------------------------------------- */
 typedef struct slp_assign_worker {
   uint32_t weight; /* 1 or more; the worker's share of the leases is in proportion to its weight */
-  uint8_t takes;   /* 0: the worker is leaving or evicted, so it gets and keeps no leases */
-  uint32_t ret_n;  /* result: how many leases the plan gives to the worker */
+  /* 0: the worker is leaving or evicted, or its program can't find the leases; it gets and keeps no leases */
+  uint8_t takes;
+  uint32_t ret_n; /* result: how many leases the plan gives to the worker */
 } slp_assign_worker;
 
 /* one lease of the plan; a worker is an index in slp_assign.workers */
 typedef struct slp_assign_lease {
   uint32_t owner;    /* the worker that reads the shard now; SLP_NOBODY: none */
-  uint32_t assigned; /* the worker to which the lease is assigned until now; SLP_NOBODY: none */
+  uint32_t assigned; /* the worker to which the lease was assigned before this plan; SLP_NOBODY: none */
   uint32_t avoid;    /* a worker that gets the lease only if no other worker takes leases; SLP_NOBODY: none */
-  /* 1: no worker is to read the shard (it is ended, parked or refused by the service), so the plan leaves it
-   * out */
+  /* 1: no worker should read the shard, so the plan leaves the lease out: the shard is ended, parked until an
+   * operator releases it, or refused by the service */
   uint8_t out;
   /* result: the worker that should read the shard; SLP_NOBODY if no worker takes leases */
   uint32_t ret;

@@ -46,8 +46,8 @@ static slp_leased *of(const slp_leases *l) {
 
 /* ---- reports of core to the fleet --------------------------------------------------------------------- */
 
-/* With the option SLOOP_CHECKPOINTS_ASKED the user must also ask for the end to be saved. Tells the user that
- * the shard is read out, if all its records are acknowledged. */
+/* With the option SLOOP_CHECKPOINTS_ASKED the user must also ask for the end of a shard to be saved. Reports
+ * SLOOP_SHARD_READ_OUT to the user when all records of the shard are acknowledged. */
 static void offer_end(slp_shard *s) {
   if (!slp_leased_is_named(s->consumer) || s->lease.end != SLP_END_READ_OUT || !slp_queue_all_acked(s))
     return;
@@ -74,8 +74,8 @@ static void on_read_out(slp_leases *l, slp_shard *s) {
   offer_end(s);
 }
 
-/* Keeps the children for the call of slp_fleet_ended. Without memory the leader finds them in its next
- * listing. */
+/* Keeps a copy of the child shards, to pass it to slp_fleet_ended later. If there is no memory, the leader
+ * finds the children in its next listing. */
 static void on_children(slp_leases *l, slp_shard *s, const slp_shard_desc *children, size_t n) {
   (void)l;
   slp_mem *mem = s->consumer->mem;
@@ -101,7 +101,7 @@ static void on_gate(slp_leases *l) {
   (void)slp_fleet_may_deliver(ld->fleet);
 }
 
-/* Gives a listing of the stream to the fleet, if it was begun after the fleet had asked for one. */
+/* Passes a listing of the stream to the fleet, if the listing began after the fleet had asked for one. */
 static void on_listed(slp_leases *l, const slp_fail *f) {
   slp_leased *ld = of(l);
   slp_consumer *c = ld->c;
@@ -125,9 +125,9 @@ static void on_listed_part(slp_leases *l) {
 
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
-/* A shard is stuck if it made no progress for opts.stall_ms. More time is allowed where another worker would
- * have the same difficulty: CHECKING_US while listings must show whether the shard has ended; BUSY_US while
- * the service still reserves the shard for its last subscriber. */
+/* A shard is stuck if it made no progress for opts.stall_ms. More time is allowed in two cases in which
+ * another worker would have the same difficulty. CHECKING_US: listings must show whether the shard has ended.
+ * BUSY_US: the service still reserves the shard for its last subscriber. */
 #define CHECKING_US UINT64_C(60000000)
 #define BUSY_US UINT64_C(5000000)
 
@@ -157,7 +157,8 @@ static void look_for_stuck(slp_leased *ld) {
 
 /* ---- events of the fleet ---------------------------------------------------------------------------- */
 
-/* for each kind of event: what the user's on_lease gets, and how the log line begins */
+/* for each kind of event of the fleet: the kind that is passed to the user's on_lease, and how the log line
+ * begins */
 static const struct {
   sloop_lease_event_kind_t as;
   const char *words;
@@ -188,7 +189,7 @@ static void remember_instance(slp_leased *ld) {
   ld->instance[n] = 0;
 }
 
-/* Writes an event of the fleet to the log, if the user has not set on_lease. */
+/* Writes an event of the fleet to the log, or reports it as an error if the store failed. */
 static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
   slp_consumer *c = ld->c;
   slp_fail f = {0};
@@ -205,8 +206,8 @@ static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
                  ev->shard.n ? ": " : "", (int)ev->text.n, ev->text.n ? ev->text.p : "");
 }
 
-/* Returns 1 if the event ends the consumer, as a failure of the stream would: the worker has not joined yet,
- * and the failure will not go away by waiting. (context.c handles a missing table.) */
+/* Returns 1 if the event ends the consumer: either ev->ends is set, or the worker has not joined yet and
+ * waiting will not help. A table that is missing is an exception (context.c decides). */
 static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
   if (ev->kind != SLP_FLEET_TROUBLE || !ev->fail) return 0;
   return ev->ends || (slp_class_lasts(ev->fail->class) && ev->fail->class != SLP_GONE && !ld->instance[0]);
@@ -310,7 +311,8 @@ static int begin(slp_leased *ld) {
                        .guest = ld->o.guest,
                        .start = ld->o.start,
                        .lease_ms = c->o->lease_ms,
-                       /* UINT32_MAX: 49 days */
+                       /* 0: no regular checkpoints. The fleet takes 0 for its default, so it gets UINT32_MAX
+                        * ms (49 days). */
                        .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : UINT32_MAX,
                        .handover_ms = c->o->handover_ms,
                        .weight = c->o->weight,

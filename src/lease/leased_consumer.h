@@ -31,21 +31,22 @@ typedef struct slp_leased_opts {
 /* Makes c a consumer with leases, before it is started. Returns 0 or SLP_ENOMEM. */
 int slp_leased_make(slp_consumer *c, const slp_leased_opts *o);
 
-/* The next functions are for src/api. */
 /* ---- functions for src/api -------------------------------------------------------------------------- */
+/* Implements sloop_checkpoint(): saves the acknowledged position of the shard or, if shard is NULL, of all
+ * shards. Calls cb when the positions are saved, or their leases are gone. */
 int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg);
-/* Removes a save (slp_leased_save) that was not answered yet. Returns 1 and its callback, which the caller
- * must make; 0 if there is none. */
+/* Removes a save that was begun by slp_leased_save and was not reported yet. Returns 1 and the user's
+ * callback, which the caller must call; 0 if there is none. */
 int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
-/* For sloop_checkpoint_at(), sloop_seek_checkpoint() and sloop_handover(), where the user chooses the
+/* Implement sloop_checkpoint_at(), sloop_seek_checkpoint() and sloop_handover(), for users who choose the
  * positions that are saved. */
 int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *where, sloop_cb cb, void *arg);
 int slp_leased_rewind(slp_consumer *c, const char *shard);
 int slp_leased_hand_over(slp_consumer *c, const char *shard);
-/* Removes a request of slp_leased_name whose outcome was not reported yet. Returns 1 and its callback, which
- * the caller must make; 0 if there is none. */
+/* Removes a request of slp_leased_name whose outcome was not reported yet. Returns 1 and the user's callback,
+ * which the caller must call; 0 if there is none. */
 int slp_leased_naming_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
-/* "id.incarnation" of the worker; "" before it has joined */
+/* returns the "id.incarnation" of the worker; "" before it has joined */
 const char *slp_leased_instance(const slp_consumer *c);
 
 #endif

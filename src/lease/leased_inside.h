@@ -47,7 +47,7 @@ struct slp_leased {
   slp_event save_ev;
   slp_event named_ev;  /* writes the positions that the user chose, or reports their outcome to the user */
   slp_list reopenings; /* shards that the user wants to be read again, linked by slp_reopening.link */
-  slp_timer reopen;    /* runs on_reopen */
+  slp_timer reopen;    /* opens the shards in `reopenings` again */
   /* "id.incarnation" of the worker; empty before it has joined */
   char instance[160];
 };
@@ -57,7 +57,7 @@ struct slp_leased {
 typedef struct slp_reopening {
   slp_list link;
   uint8_t retired; /* 1: the shard was removed from c->shards, with the records that were fetched */
-  /* epoch: of the lease. held_us: slp_progress_held_us of the shard when it was removed. */
+  /* epoch: the epoch of the lease. held_us: slp_progress_held_us of the shard when it was removed. */
   uint64_t epoch, held_us;
   /* where reading of the shard begins again */
   slp_position from;
@@ -86,7 +86,7 @@ void slp_leased_stop_reading(slp_shard *s);
 /* Tells the fleet that the shard is drained: now, or when the user has given all its records back. */
 void slp_leased_let_go(slp_shard *s);
 void slp_leased_retire(slp_shard *s); /* removes the shard; records of it that the user holds stay valid */
-/* makes other shards continue, which may have waited for a shard that is gone */
+/* makes shards continue that may have waited for a shard that is gone */
 void slp_leased_go_on(slp_consumer *c);
 /* returns the entry of the shard in `reopenings`; NULL: it need not be read again */
 slp_reopening *slp_leased_reopening(slp_leased *ld, slp_str id);

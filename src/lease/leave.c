@@ -1,5 +1,5 @@
-/* leave.c - an orderly stop (leave.h). The change counter of the leader tells other workers of the leases
- * that they get, so they need not wait until these expire. */
+/* leave.c - an orderly stop (leave.h). This worker raises the change counter in the leader's row. So other
+ * workers soon read which leases they get, and need not wait until the leases expire. */
 #include "lease/leave.h"
 
 #include "base/states.h"
@@ -42,7 +42,7 @@ static const slp_set allowed[] = {
 
 static void move(slp_fleet *f, slp_leave_phase to) { SLP_MOVE(allowed, f->leave.phase, to); }
 
-/* Moves to a phase; its work is done by the next call of slp_leave_step. */
+/* Moves to a phase; the next call of slp_leave_step does the work of that phase. */
 static void next(slp_fleet *f, slp_leave_phase phase) {
   move(f, phase);
   slp_due_step(f);
@@ -62,7 +62,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
   }
   f->leave.led = (uint8_t)slp_role_is(f, SLP_ROLE_LEADS);
   if (f->strategy->leaves) f->strategy->leaves(f);
-  slp_bulk_write_stop(f); /* no more rows are created or removed; another worker will do it */
+  slp_bulk_write_stop(f); /* no more rows are created or removed by this worker; another worker will do it */
   slp_life_move(f, SLP_WORKER_LEAVING);
   move(f, SLP_LEAVE_DRAIN);
   size_t at = 0;
@@ -73,7 +73,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
 
 /* ---- proposals --------------------------------------------------------------------------------- */
 
-/* Returns 1 if worker p may get leases of this worker, which leaves. */
+/* Returns 1 if worker p may get leases of this worker, which is leaving. */
 static int is_successor(const slp_fleet *f, const slp_member *p) {
   return p->in_list && !p->strange && !p->gone && !p->leaving && !p->older && !slp_member_is_me(f, p);
 }
@@ -86,7 +86,7 @@ static slp_member *least_loaded(slp_fleet *f) {
   return best;
 }
 
-/* Returns 1 if this worker should propose another worker, the successor, for the lease. */
+/* Returns 1 if this worker should propose another worker as the next owner of the lease. */
 static int is_mine_to_give(const slp_lease *l) {
   return !l->row.ended && (l->succession.freed || l->want.assigned || l->want.inherited);
 }

@@ -19,7 +19,7 @@
 
 void slp_leave_init(slp_fleet *f);
 void slp_leave_stop(slp_fleet *f);
-/* Does what is due. To be called after every event that may end a phase. */
+/* Does what is due in the present phase. To be called after every event that may end a phase. */
 void slp_leave_step(slp_fleet *f);
 /* To be called when the worker has drained: begins to propose successors, notify the leader, resign, and mark
  * the row as left. */

@@ -18,7 +18,7 @@ typedef enum slp_leave_phase {
   SLP_LEAVE_GOING,
   /* the worker has left, and its row says so */
   SLP_LEAVE_LEFT,
-  SLP_LEAVE_UNDONE /* 1: the worker has left, but some of its last writes may not be in the table */
+  SLP_LEAVE_UNDONE /* the worker has left, but some of its last writes may not be in the table */
 } slp_leave_phase;
 
 typedef struct slp_leave {
