@@ -1,6 +1,6 @@
-/* members.c - the workers of the fleet (members) as their rows show them. For each member this worker
- * remembers the counter in its row, and since when that counter has not changed, by this worker's own clock.
- * Clocks of two machines are never compared. */
+/* members.c - the workers of the fleet (members) as their rows show them. A worker proves its life by a
+ * counter in its row. For each member, this worker remembers that counter, and since when it has not changed,
+ * by this worker's own clock. Clocks of two machines are never compared. */
 #include "lease/members.h"
 
 #include "base/map.h"
@@ -25,7 +25,7 @@
 #include "lease/worker_life.h"
 #include "lease/write.h"
 
-/* a member that was not looked up for this time is forgotten */
+/* a member for which slp_member_make was not called for this time is forgotten */
 #define FORGET_US UINT64_C(600000000)
 
 void slp_members_init(slp_fleet *f) {
@@ -78,8 +78,8 @@ slp_member *slp_member_make(slp_fleet *f, slp_str id) {
   return NULL;
 }
 
-/* Forgets members that were not looked up for long, because most ids belong to one process and never come
- * again. If such a member is looked up again, it is observed from the beginning. */
+/* Forgets members that were not looked up for long: most ids are used by one process only, so they would pile
+ * up. If such a member is looked up again, it is observed from the beginning. */
 void slp_members_forget(slp_fleet *f, slp_str keep) {
   uint64_t now = slp_fleet_now(f);
   size_t at = 0;
@@ -120,8 +120,8 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   slp_fleet *f = slp_write_fleet(&p->op);
   slp_str incarnation = {p->incarnation, p->incarnation_n};
   int same = slp_str_eq(incarnation, w->incarnation);
-  /* The read was not consistent, and differs from an earlier consistent one: either the replica is behind, or
-   * the member has joined again. */
+  /* This read was not consistent, and it shows something else than an earlier consistent read. So either the
+   * replica that answered is behind, or the member has joined again. */
   if (!exact && p->exact_us && (!same || w->counter < p->silence.last.counter || (p->gone && !w->gone.n))) {
     SLP_PROBE("member: a replica is behind");
     if (same) return;
@@ -167,7 +167,8 @@ void slp_member_saw_bad(slp_member *p, const slp_parsed_row *row) {
   p->last_ok = 0;
 }
 
-/* Returns how long the member's row must be unchanged before the member may be evicted. */
+/* Returns how long the member's row must be unchanged before the member may be evicted: the longer of the two
+ * lease times. */
 static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
   return slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
 }
@@ -246,7 +247,8 @@ void slp_member_evict(slp_fleet *f, slp_member *p) {
   memcpy(p->evicting_incarnation, p->incarnation, p->incarnation_n);
   p->op.i.incarnation = (slp_str){p->evicting_incarnation, p->incarnation_n};
   p->op.i.counter = p->silence.last.counter;
-  /* not repeated, because after the next read slp_member_may_evict decides again */
+  /* The write is tried only once. After the next read, slp_member_may_evict decides whether to send it
+   * again. */
   p->op.tries_max = 1;
   slp_write_send(&p->op, evicted);
 }

@@ -26,8 +26,8 @@ int slp_member_is_missing(const slp_member *p);
 int slp_member_is_me(const slp_fleet *f, const slp_member *p);
 /* sets *ret to "id.incarnation"; empty if no row was read yet */
 void slp_member_instance(const slp_member *p, slp_instance *ret);
-/* Forgets members that were not looked up for 10 minutes. Keeps this worker itself, and the member with the
- * id `keep`. */
+/* Forgets members for which slp_member_make was not called for 10 minutes. Keeps this worker itself, and the
+ * member with the id `keep`. */
 void slp_members_forget(slp_fleet *f, slp_str keep);
 
 /* To be called when the member's row was read. w NULL: there is no such row. exact, 1: the read was
@@ -40,25 +40,25 @@ void slp_member_saw_write(slp_member *p, const slp_write *op);
 void slp_member_saw_bad(slp_member *p, const slp_parsed_row *row);
 void slp_member_unread(slp_member *p); /* to be called when a read of the member's row failed */
 
-/* Returns whether an instance may still renew its leases. named_us: when the read was answered that first
- * showed the instance as an owner or claimant of a lease. */
+/* Returns whether an instance ("id.incarnation") may still renew its leases. named_us: when this worker got
+ * the answer that first showed the instance as an owner or claimant of a lease. */
 slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us);
-/* Returns 1 if p was silent for a whole lease plus more_us, while this worker's own requests to the table
- * succeeded. See PROTOCOL.md, "Eviction". */
+/* Returns 1 if p was silent for a whole lease time plus more_us, while this worker's own requests to the
+ * table succeeded. See PROTOCOL.md, "Eviction". */
 int slp_member_may_evict(slp_fleet *f, const slp_member *p, uint64_t more_us);
 /* Returns when slp_member_may_evict becomes 1 if p stays silent; SLP_NEVER: not by waiting alone. */
 uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us);
 /* sends the write that evicts p */
 void slp_member_evict(slp_fleet *f, slp_member *p);
 
-/* Reads the rows of all workers, then calls done, even if the read failed. exact, 1: by a consistent read.
- * Returns 1; or 0 if such a read is under way already, or there is no memory. */
+/* Reads the rows of all workers, then calls `done`, even if the read failed; `done` may be NULL. exact, 1: by
+ * a consistent read. Returns 1; or 0 if such a read is under way already, or there is no memory. */
 int slp_members_list(slp_fleet *f, int exact, void (*done)(slp_fleet *f));
-/* If the rows of all workers are being read: `done` will be called instead of the function that was given
- * when the read began. Returns 1, or 0 if no such read is under way. */
+/* If a read of the rows of all workers is under way, makes it call `done` at its end, instead of the function
+ * given at its begin. Returns 1, or 0 if no such read is under way. */
 int slp_members_list_joined(slp_fleet *f, void (*done)(slp_fleet *f));
 size_t slp_members_n(const slp_fleet *f); /* how many members this worker knows */
-/* returns 1 if the last list of all workers came, 0 if it failed */
+/* returns 1 if the last read of the rows of all workers succeeded, 0 if it failed */
 int slp_members_list_came(const slp_fleet *f);
 
 #endif

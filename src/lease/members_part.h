@@ -20,10 +20,11 @@ typedef struct slp_member {
   uint8_t wanted; /* 1: the member's row must be read soon */
   /* 1: the member's row exists but can't be read, so nobody can tell whether the member lives */
   uint8_t strange;
-  /* the member's incarnation in the leader's last watch */
+  /* for the leader: the member's incarnation when slp_leader_watch last looked at the member */
   char incarnation_took[SLP_INCARNATION_N];
-  uint8_t takes;   /* 1: in the leader's last watch (slp_leader_watch) this member took leases */
-  uint8_t in_list; /* 1: the last list of all workers had this member */
+  /* for the leader, 1: when slp_leader_watch last looked, leases could be assigned to this member */
+  uint8_t takes;
+  uint8_t in_list; /* 1: the last read of the rows of all workers showed this member */
   uint8_t last_ok; /* 1: the last read of the member's row succeeded */
   /* how long this incarnation has been silent; only consistent reads set its `missing` */
   slp_silence silence;
@@ -42,10 +43,10 @@ typedef struct slp_member {
 
 typedef struct slp_members {
   slp_map all; /* slp_member by id */
-  /* Reads the rows of all workers: for the leader's watch, for a follower whose leader is silent, or to find
-   * successors. */
+  /* Reads the rows of all workers. Used by the leader, to see who lives; by a follower whose leader is
+   * silent; and by a worker that leaves, to find new owners for its leases. */
   slp_read list;
-  /* called when `list` has come or failed */
+  /* called when the read `list` has succeeded or failed; may be NULL */
   void (*listed)(slp_fleet *f);
 } slp_members;
 

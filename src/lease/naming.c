@@ -1,4 +1,5 @@
-/* naming.c - the list of positions that the user wants to be saved (naming.h). */
+/* naming.c - the list of namings, the requests of the user to save a position that the user chose
+ * (naming.h). */
 #include "lease/naming.h"
 
 #include "base/list.h"

@@ -15,7 +15,7 @@ typedef enum slp_naming_state { SLP_NAMING_WAITS, SLP_NAMING_SENT, SLP_NAMING_OV
 typedef struct slp_naming {
   slp_list link;
   slp_naming_state state;
-  /* the outcome, for cb */
+  /* the outcome that cb is called with */
   int status;
   sloop_cb cb; /* called with the outcome; may be NULL */
   void *arg;
@@ -23,7 +23,7 @@ typedef struct slp_naming {
   slp_str shard;
 } slp_naming;
 
-/* Appends a naming. Returns 0 or SLP_ENOMEM. */
+/* Appends a naming (a request to save a chosen position). Returns 0 or SLP_ENOMEM. */
 int slp_namings_add(slp_list *all, slp_mem *mem, slp_str shard, slp_naming_state state, sloop_cb cb,
                     void *arg);
 /* Returns 1 if the list has a naming in this state, of this shard or, if shard is {NULL, 0}, of any shard. */
@@ -33,8 +33,8 @@ void slp_namings_move(slp_list *all, slp_naming_state from, slp_naming_state to)
 /* Moves every naming in state SENT to state OVER. If is_here returns 0, the naming's shard is not open any
  * more, and its outcome is a failure. */
 void slp_namings_written(slp_list *all, int (*is_here)(void *ctx, slp_str shard), void *ctx);
-/* Removes the oldest naming; over, 1: the oldest in state OVER. *ret is a copy of it without link and shard.
- * Returns 1, or 0 if there is none. */
+/* Removes the oldest naming, or with over 1 the oldest one in state OVER. *ret is a copy of it without link
+ * and shard. Returns 1, or 0 if there is none. */
 int slp_namings_take(slp_list *all, int over, slp_mem *mem, slp_naming *ret);
 
 #endif

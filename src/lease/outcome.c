@@ -1,6 +1,6 @@
-/* outcome.c - decides what became of a write that was refused, from the row that refused it. A refusal alone
- * proves nothing, because an earlier copy of the same write may have reached the table. Owner and epoch
- * identify an ownership, so the row's attribute `op` is not needed. */
+/* outcome.c - decides what became of a write whose condition did not hold, from the row as it was then. A
+ * refusal alone proves nothing, because an earlier copy of the same write may have reached the table. Owner
+ * and epoch identify an ownership, so the signature in the row's attribute `op` is not needed. */
 #include "lease/outcome.h"
 
 #include "base/mutant.h"
@@ -54,8 +54,8 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
   }
 }
 
-/* Decides what became of an operator's RESET. If the row is as the RESET would make it, it was made: at the
- * same time the operator writes nothing else on this lease. */
+/* Decides what became of an operator's RESET that was refused. If the row is as the RESET would make it, an
+ * earlier copy of the RESET was made: the operator sends no other write on this lease at the same time. */
 slp_outcome slp_outcome_of_reset(const slp_operation *i, const slp_lease_row *l) {
   int there = i->position.kind == SLP_POSITION_NONE || slp_position_same(&i->position, &l->position);
   return !l->owner.n && l->epoch == slp_epoch_after(i) && there ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;

@@ -1,17 +1,18 @@
-/* outcome.h - decides what became of a write. If it was refused, the row that refused it shows what that
- * means. Pure: no input but the arguments. */
+/* outcome.h - decides what became of a write. If it was refused, "the row that refused it" is the row as it
+ * was when the write's condition did not hold; it shows what the refusal means. Pure: no input but the
+ * arguments. */
 #ifndef SLP_LEASE_OUTCOME_H
 #define SLP_LEASE_OUTCOME_H
 
 #include "lease/schema.h"
 
 typedef enum slp_outcome {
-  /* The write is in the table. parsed: the row after the write, if the store shows it. */
+  /* The write is in the table. slp_write.row: the row after the write, if the store returns it. */
   SLP_OUTCOME_DONE,
-  /* The write was refused, and the row is as it was before. An old copy of the write may still reach the
-   * table. */
+  /* The write was refused, and the row is as it was before the write was sent. A copy that was sent earlier
+   * may still reach the table. */
   SLP_OUTCOME_UNCHANGED,
-  /* The write was refused. parsed: the row that refused it; its kind is OTHER if there is no row. */
+  /* The write was refused. slp_write.row: the row that refused it; its kind is OTHER if there is no row. */
   SLP_OUTCOME_REFUSED,
   SLP_OUTCOME_GIVEN_UP /* no answer came within the number of tries that were allowed */
 } slp_outcome;

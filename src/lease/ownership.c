@@ -32,9 +32,10 @@
 
 /* Time between two reads of a lease's row: OFTEN_US until poll.often_us, then SELDOM_US. */
 #define OFTEN_US 200000
-/* reads of the row of a wanted lease leave this many read units a second to other reads */
+/* Between two reads of the row of a lease that this worker wants, the table must have time to serve this many
+ * read units of other reads. */
 #define WANTED_REST 3
-/* reads of the row of a lease that this worker has leave this many read units a second to other reads */
+/* the same for the row of a lease that this worker has */
 #define KEPT_REST 20
 #define SELDOM_US 1000000
 #define EXPECTED_US 20000000 /* the longest time between reads of the row of a lease in EXPECTED */
@@ -129,9 +130,9 @@ void slp_leases_proven(slp_fleet *f) {
   }
 }
 
-/* Puts the lease into the queue, because too many writes are under way. When its turn comes, it is taken by
- * what its row last said. To read the row again each time would cost more reads than takes, with thousands of
- * leases. */
+/* Puts the lease into the queue of leases that wait to write, because too many writes are under way. When a
+ * write is possible, the lease is taken on the basis of its row as it was last read. With thousands of
+ * leases, reading each row again would cost more reads than takes. */
 static void wait_to_take(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   if (!l->row.take_us) l->row.take_us = now;
@@ -139,8 +140,9 @@ static void wait_to_take(slp_lease *l) {
   slp_lease_poll(l, now + slp_fleet_jitter(l->f, ALERT_US, 20));
 }
 
-/* Returns 1 if this process stood still after it decided to take the lease from another worker. What stopped
- * this process may have stopped the owner too, which runs again now. So the decision must be made again. */
+/* Returns 1 if this process stood still (absence.h) after it decided to take the lease from another worker.
+ * The owner may have been stopped by the same cause, and may run again now. So the decision must be made
+ * again. */
 static int was_overslept(slp_lease *l) {
   slp_str owner = slp_instance_str(&l->row.owner);
   uint64_t since_us = l->f->strategy->chosen_us ? l->f->strategy->chosen_us(l) : 0;
@@ -196,8 +198,8 @@ static void claimed(slp_write *op) {
   if (l->f->strategy->claimed) l->f->strategy->claimed(l);
 }
 
-/* Returns 1 if the claim in the row is of an evicted worker, perhaps an earlier incarnation of this worker.
- * No owner obeys such a claim. */
+/* Returns 1 if the worker that claims the lease in its row is evicted; it may be an earlier incarnation of
+ * this worker. No owner obeys such a claim. */
 static int dead_claim(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
   if (!l->f->strategy->members) return 0;
@@ -221,8 +223,9 @@ static int is_mine(const slp_lease *l, slp_str instance) {
   return slp_str_eq(instance, slp_instance_str(&l->f->me));
 }
 
-/* Asks the living owner for the lease, by writing a claim into the lease's row. If this worker only inherited
- * the lease, it leaves it to the owner instead. */
+/* Asks the living owner for the lease, by writing a claim into the lease's row. But if this worker wants the
+ * lease only because it has read the parent shard (`inherited`), it stops wanting the lease, and the owner
+ * keeps it. */
 static void ask(slp_lease *l) {
   slp_fleet *f = l->f;
   int claims = is_mine(l, slp_instance_str(&l->row.claim));
@@ -243,8 +246,8 @@ static void ask(slp_lease *l) {
   }
 }
 
-/* Handles a row that has this worker as its owner, although no answer to a write of this worker has said
- * so. */
+/* Handles a row that names this worker as the owner, although no write of this worker was answered that made
+ * it the owner. */
 static void saw_mine_unasked(slp_lease *l, const slp_lease_row *row) {
   if (row->epoch < l->own.released_epoch) {
     slp_lease_release_again(l, row);
@@ -294,8 +297,8 @@ static int honours(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
   if (f->strategy->must_give_up) return f->strategy->must_give_up(l);
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
-  /* a lease that is assigned to this worker stays; one that it only inherited goes to the worker that claims
-   * it */
+  /* A lease that is assigned to this worker stays here. A lease that this worker only inherited goes to the
+   * worker that claims it. */
   if (slp_worker_is(f, SLP_WORKER_RUNS) && l->want.assigned) return 0;
   return slp_member_verdict(f, claim, l->row.claim_us) != SLP_MEMBER_EVICTED;
 }
@@ -341,7 +344,7 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
   int held = slp_lease_in(l, SLP_LEASE_HELD);
-  /* the last write of this ownership is under way, so its answer decides */
+  /* The last write of this ownership was sent. Its answer decides what happens, and not this read. */
   if (slp_lease_in(l, SLP_LEASE_MINE) && !held) return;
   if (l->op.busy || (held && sent_us < l->own.since_us)) {
     slp_lease_poll(l, now + OFTEN_US / 2);
@@ -376,7 +379,8 @@ static int missing_blocks(const slp_fleet *f) { return f->strategy->missing_bloc
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_gate *gate = &l->gate;
   if (l->state != SLP_LEASE_WAITING) return;
-  /* If the stream lists the parent, the leader creates its row, so a listing is asked for. */
+  /* If the stream still lists the parent, the leader will create its row. So a listing is asked for, to
+   * know. */
   uint64_t now = slp_fleet_now(l->f);
   int anew = gate->parents[which] != SLP_PARENT_MISSING || now - gate->listing_us >= PARENT_AGAIN_US;
   if (!row && anew && missing_blocks(l->f)) {
@@ -397,8 +401,8 @@ static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
   slp_str parent = l->row.parents[k];
   if (!parent.n || l->gate.parents[k] == SLP_PARENT_ENDED || SLP_MUTANT(gate_open)) return 1;
-  /* If this worker has just read the parent to its end, the parent's row need not be read. If it did so long
-   * ago, the row is read, because an operator may have set the position back. */
+  /* If this worker still remembers that it has read the parent to its end, the parent's row need not be read.
+   * If that was long ago, the row is read, because an operator may have set the position back. */
   slp_lease *p = l->want.inherited ? slp_lease_get(f, parent) : NULL;
   if (p && p->row.ended) return 1;
   if (l->gate.parents[k] != SLP_PARENT_MISSING) return 0;
@@ -412,8 +416,8 @@ static int parent_done(slp_lease *l, int k) {
 
 static void open(slp_lease *l) {
   slp_fleet *f = l->f;
-  /* If this worker can't prove its life, it may have lost the lease long ago. The next proof, or the end of
-   * the suspension, steps the lease again. */
+  /* A worker that can't prove its life may have lost the lease long ago, so it opens no shard. The next proof
+   * of life, or the end of the suspension, makes slp_lease_step run again for the lease. */
   if (!slp_fleet_may_deliver(f) || (f->strategy->may_open && !f->strategy->may_open(l))) return;
   if (f->processor->ops->open(f->processor, l->shard, l->own.epoch, &l->own.begin)) {
     slp_lease_step_at(l, slp_fleet_now(f) + OFTEN_US);
@@ -431,7 +435,8 @@ static void leave_free(slp_lease *l, slp_shutdown_reason why) {
   slp_lease_gone(l, why);
 }
 
-/* If the lease must be given up, and its shard was not opened yet, gives it up. Returns 1 if it did. */
+/* If the lease must be given up, and its shard was not opened yet, gives the lease up. Returns 1 if it was
+ * given up. */
 static int given_up_unread(slp_lease *l) {
   slp_fleet *f = l->f;
   int unsaved = slp_position_ahead(&l->own.begin, &l->own.saved);
@@ -465,8 +470,7 @@ static void waiting(slp_lease *l) {
     if (*wait_ms > 10000) *wait_ms = 10000;
     slp_lease_poll(l, now + slp_fleet_jitter(f, (uint64_t)*wait_ms * 1000, 20));
   }
-  /* The read may come late, because the table has not answered an earlier read and no other is sent
-   * meanwhile. */
+  /* The row may be read later than planned: while an earlier read of rows is unanswered, no other is sent. */
   slp_lease_step_at(l, slp_max_u64(l->poll.row_us, now) + OFTEN_US);
 }
 
@@ -526,8 +530,8 @@ static void draining(slp_lease *l) {
   uint64_t now = slp_fleet_now(f), *deadline_us = &l->release.deadline_us;
   int drained = l->state == SLP_LEASE_DRAINED;
   if (!drained && now >= *deadline_us) SLP_PROBE("lease: the deadline of a hand-over");
-  /* The shard is read to its end and acknowledged. Only writes are left to do (its END, and the rows of its
-   * children), so no other worker needs to read the shard. */
+  /* The shard is read to its end and acknowledged. Only writes are left (its END, and the rows of its
+   * children), so no other worker needs to read the shard, and the lease is not given up. */
   if (is_over(l)) {
     SLP_PROBE("lease: over while it was to be handed on");
     slp_lease_move(l, SLP_LEASE_ENDING);
@@ -561,9 +565,10 @@ static void draining(slp_lease *l) {
 
 /* ---- one step of a lease ----------------------------------------------------------------------- */
 
-/* Returns how long to wait before the row of a lease in EXPECTED is read again. If the owner hands the lease
- * over because of this worker's claim, no worker reads the shard until this worker sees that and passes the
- * lease on. The longer the owner has not obeyed the claim, the less often the row is read. */
+/* Returns how long to wait before the row of a lease in EXPECTED is read again. In EXPECTED this worker no
+ * longer wants the lease, but may still become its owner, mostly because the row has its claim. Then nobody
+ * reads the shard until this worker sees that, and passes the lease on. The longer this has not happened, the
+ * less often the row is read. */
 static uint64_t expected_us(const slp_lease *l, uint64_t now_us) {
   if (now_us < l->poll.often_us) return slp_fleet_jitter(l->f, OFTEN_US, 20);
   return slp_min_u64(slp_max_u64((now_us - l->poll.often_us) / 4, SELDOM_US), EXPECTED_US);
@@ -596,7 +601,8 @@ void slp_lease_step(slp_lease *l) {
         slp_lease_take(l);
       }
       break;
-    /* the next read of the lease's row decides, whether this worker wants the lease or not */
+    /* Nothing to do: the next read of the lease's row decides, even if this worker no longer wants the
+     * lease. */
     case SLP_LEASE_CLAIMED: break;
     case SLP_LEASE_WAITING: waiting(l); break;
     case SLP_LEASE_PARKED:
@@ -661,7 +667,8 @@ void slp_fleet_park(slp_fleet *f, slp_str shard) {
 void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n) {
   slp_lease *l = open_lease(f, shard);
   if (!l || l->end.reached) return;
-  /* no memory to keep the children, so another worker should read the shard to its end */
+  /* There is no memory to keep the list of children. So the lease is given up, and another worker reads the
+   * end. */
   if (slp_lease_keep_kids(l, children, n)) {
     give_up(l, SLP_RELEASE_STALL);
     return;

@@ -1,6 +1,6 @@
-/* processor.c - the shard processor of a consumer with leases: the functions by which the fleet has shards
- * read. A shard exists from `open` to `revoke`. If the lease is lost, records that the user holds stay valid,
- * but acknowledging them has no effect. */
+/* processor.c - the shard processor of a consumer with leases: the functions that the fleet calls to have
+ * shards read. A shard exists from `open` to `revoke`. If the lease is lost, records that the user holds stay
+ * valid, but acknowledging them has no effect. */
 #include "lease/processor.h"
 
 #include "base/list.h"
@@ -42,8 +42,8 @@ slp_reopening *slp_leased_reopening(slp_leased *ld, slp_str id) {
   return NULL;
 }
 
-/* Removes the entry of the shard from `reopenings`. Returns 1 if the shard was removed from c->shards and not
- * opened again yet. */
+/* Removes the entry of the shard from `reopenings`, the shards that the user wants to be read again. Returns
+ * 1 if the shard was removed from c->shards and not opened again yet. */
 static int forget_reopening(slp_leased *ld, slp_str id) {
   slp_reopening *r = slp_leased_reopening(ld, id);
   int retired = r && r->retired;
@@ -87,8 +87,8 @@ static const slp_set end_allowed[] = {
 
 void slp_leased_move_end(slp_shard *s, slp_shard_end to) { SLP_MOVE(end_allowed, s->lease.end, to); }
 
-/* Stops reading the shard, and drops the records that were not handed out. Records that the user holds are
- * waited for. */
+/* Stops reading the shard, and drops the records that were not handed out. Afterwards only the records that
+ * the user holds keep the shard busy. */
 void slp_leased_stop_reading(slp_shard *s) {
   if (s->lease.drain) return;
   move_drain(s, SLP_DRAIN_STOPPED);
@@ -99,7 +99,7 @@ void slp_leased_stop_reading(slp_shard *s) {
 }
 
 void slp_leased_go_on(slp_consumer *c) {
-  slp_deliver_soon(c->engine); /* other shards may have waited for a shard that is gone */
+  slp_deliver_soon(c->engine); /* other shards may have waited for records of this shard, which is gone now */
   slp_pump_soon(c->engine);
   slp_consumer_check(c);
 }

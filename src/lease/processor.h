@@ -22,8 +22,8 @@ typedef enum slp_shutdown_reason {
 
 typedef struct slp_processor slp_processor;
 typedef struct slp_processor_ops {
-  /* Begins to read a shard that is not open, at `from`. Its records carry `epoch`. Returns 0, or SLP_ENOMEM;
-   * then the fleet tries again. */
+  /* Begins to read a shard that is not open, at `from`. Each record that is handed out carries `epoch`.
+   * Returns 0; or SLP_ENOMEM, and the fleet tries again later. */
   int (*open)(slp_processor *t, slp_str shard, uint64_t epoch, const slp_position *from);
   /* Stops fetching and handing out records of the shard. When the user has given all of them back, the
    * processor calls slp_fleet_drained. */
@@ -34,8 +34,8 @@ typedef struct slp_processor_ops {
   /* on, 1: the worker can't prove its life, so no records are fetched or handed out; acknowledgements are
    * still accepted. on, 0: reading continues. */
   void (*suspend)(slp_processor *t, int on);
-  /* Sets *ret to the position up to which every record is acknowledged. Before the first acknowledgement it
-   * is the position that `open` was given. Kind END: the shard was read to its end and every record is
+  /* Sets *ret to the position up to which every record is acknowledged. Before the first acknowledgement,
+   * that is the position that `open` was given. Kind END: the shard was read to its end and every record is
    * acknowledged; the mark is then the last record, if there was one. */
   void (*mark)(slp_processor *t, slp_str shard, slp_position *ret);
   /* Begins to list all shards of the stream. The answer is a call of slp_fleet_listed. One listing at a

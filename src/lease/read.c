@@ -19,14 +19,15 @@
 /* an answer that makes no sense is reported to the user at once if the read took this long; see
  * took_long() */
 #define TOOK_LONG_US UINT64_C(5000000)
-/* most bytes of `at`, which says where a throttled request continues; the keys of 100 rows take less */
+/* most bytes of slp_store_get.at and slp_store_list.at, which say where a throttled request continues; the
+ * keys of 100 rows take less */
 #define PLACE_MAX (1u << 20)
 
 static const slp_str nothing = {NULL, 0};
 
 /* ---- reads that wait for their turn ------------------------------------------------------------ */
 
-/* the table is called scarce if the gap between two of this worker's units (gate.h) is this long */
+/* the table counts as scarce if the gap between two capacity units (gate.h) is at least this long */
 #define SCARCE_US 200000
 
 static void run_turns(slp_timer *t);
@@ -328,8 +329,9 @@ void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
 
 /* ---- the answer -------------------------------------------------------------------------------- */
 
-/* Returns 1 if an answer that makes no sense took long. A list of many pages waits longer and longer before
- * each next page while the pages have no rows. So one such list takes as long as four lists that fail. */
+/* Returns 1 if the answer makes no sense and took long. Usually a failure is reported to the user only if it
+ * is repeated. But while the pages of a list have no rows, the wait before each next page grows. So one such
+ * list takes as long as four failures, and is reported at once. */
 static int took_long(const slp_read *r, const slp_fail *fail) {
   return fail->code == SLOOP_EPROTO && r->rq && r->rq->done_us >= slp_after_us(r->rq->sent_us, TOOK_LONG_US);
 }

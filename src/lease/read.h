@@ -42,9 +42,10 @@ typedef struct slp_read_part {
 typedef struct slp_read {
   slp_fleet *f;
   const char *of; /* names what is read, for messages about failures */
-  uint32_t share; /* one try may take at most a lease / share; 0: as long as the store allows */
-  /* Failures in a row. If one slp_read sends different requests in turn, only a successful answer to the
-   * request that failed resets it. */
+  /* one try may take at most the lease time divided by this; 0: as long as the store allows */
+  uint32_t share;
+  /* How many reads in a row have failed. If one slp_read sends different requests, only a success of the
+   * request that failed sets this to 0 (see `failing`). */
   uint32_t failed;
   const slp_store_req *failing; /* the request that failed last: `get` or `list` */
   /* slp_store_req.table of the request that failed last */
@@ -65,8 +66,8 @@ typedef struct slp_read {
   void (*choose)(struct slp_read *r, uint8_t keys[]);
   /* for a list of all rows: how many partition keys may have leases, not counting the first key */
   uint32_t others;
-  /* Owned: one list for each of those other keys, all read at the same time. Freed, and NULL again, when
-   * their rows are joined into one answer. */
+  /* Owned: one list for each of the `others` partition keys, all read at the same time. Freed, and NULL
+   * again, when their rows are joined into one answer. */
   slp_read_part *parts;
   uint32_t parts_n;
   slp_store_req *rq; /* request of `get` or `list`, whichever was used last */
@@ -108,8 +109,9 @@ int slp_read_next(slp_read *r, slp_parsed_row *ret);
 /* Returns the only row of the answer; its kind is OTHER if there is no row. */
 void slp_read_one(slp_read *r, slp_parsed_row *ret);
 
-/* Counts an answer. Returns 1, or 0 if it is a failure. A failure is reported to the user if slp_fleet_tells
- * says so, and at once if the answer makes no sense and took seconds. */
+/* Counts an answer; fail: the `fail` of its request. Returns 1, or 0 if the answer is a failure. Reports a
+ * failure to the user if slp_fleet_tells says so, and at once if the answer makes no sense and took
+ * seconds. */
 int slp_read_count(slp_read *r, const slp_fail *fail);
 
 void slp_reads_init(slp_fleet *f);
@@ -118,8 +120,8 @@ void slp_reads_stop(slp_fleet *f);
 int slp_fleet_throttled(const slp_fleet *f);
 /* returns 1 if the table serves only a few requests of this worker a second */
 int slp_fleet_is_scarce(const slp_fleet *f);
-/* Returns how long to wait before one kind of read is repeated: the time us, or longer if the table needs
- * longer to serve `units` read units of this worker's other reads. */
+/* Returns how long to wait before a read of one kind is repeated: us, or longer if the table needs longer to
+ * serve `units` read units of this worker's other reads. */
 uint64_t slp_reads_rest_us(const slp_fleet *f, uint64_t us, uint32_t units);
 /* Returns how many rows one request may ask for; at most `most`. If the table serves this worker n requests a
  * second, it is n * n rows. So a table that serves one request a second is asked for one row, and a table

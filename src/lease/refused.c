@@ -15,8 +15,8 @@
 
 /* the first back-off; it doubles with each further refusal */
 #define SPAN_MS INT64_C(60000)
-/* The first back-off for a position without a number. Such a position can hardly be the reason; perhaps the
- * service refuses only this worker, so another worker should try soon. */
+/* The first back-off for a position without a sequence number. The service has hardly a reason to refuse such
+ * a position to everyone. Perhaps it refuses only this worker, so another worker should try soon. */
 #define SPAN_SHORT_MS INT64_C(5000)
 /* the longest back-off */
 #define SPANS_MS_MAX INT64_C(600000)

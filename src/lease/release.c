@@ -1,7 +1,7 @@
-/* release.c - gives a lease up. When the first RELEASE or TRANSFER was sent, this ownership never reads
- * again, whatever the answer is, because a copy of the write may reach the table at any later moment. If the
- * write is refused and this worker still owns the lease, the lease is released again, or taken with a higher
- * epoch, which no old copy can touch. */
+/* release.c - gives a lease up. After the first RELEASE or TRANSFER of an ownership was sent, this worker
+ * never reads the shard under that ownership again. That holds whatever the answer is, because a copy of the
+ * write may reach the table at any later moment. If the write is refused and this worker still owns the
+ * lease, the lease is released again, or taken with a higher epoch, which no old copy can touch. */
 #include "base/mutant.h"
 #include "base/probe.h"
 #include "core/position.h"
@@ -19,8 +19,8 @@
 #include "lease/worker_life.h"
 #include "lease/write.h"
 
-/* a lease that this worker gave up for lack of progress is not taken by it again for this time, unless it is
- * assigned again */
+/* after this worker gave a lease up for lack of progress, it does not take the lease again for this time,
+ * unless the lease is assigned to it again */
 #define SHUN_US 30000000
 
 /* Called when the release was refused, and the row still says that this worker owns the lease. */
@@ -56,7 +56,7 @@ static void settled(slp_write *op) {
     return;
   }
   if (slp_worker_is(f, SLP_WORKER_LEAVING)) l->succession.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
-  /* 1: another worker should read the shard, or no worker should */
+  /* 1: this worker gave the lease up because another worker should read the shard, or no worker should */
   int gave_up = l->release.why >= SLP_RELEASE_STALL;
   if (gave_up && done && f->strategy->gave_up) f->strategy->gave_up(f);
   slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
@@ -116,8 +116,8 @@ void slp_lease_release(slp_lease *l, slp_release_reason why) {
   if (was_open)
     close_processor(l, why);
   else if (slp_position_ahead(&l->own.begin, &l->own.saved))
-    /* The lease was taken again, and its shard is not opened yet. What was acknowledged before is in `begin`,
-     * and not in the table yet. */
+    /* The lease was taken again, and its shard is not opened yet. `begin` is the position acknowledged before
+     * that; it is not in the table yet. */
     l->own.saved = l->own.begin;
   if (why == SLP_RELEASE_STALL)
     slp_lease_shun(l, slp_max_u64(SHUN_US, f->strategy->shun_leases * slp_fleet_lease_us(f)));

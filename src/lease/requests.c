@@ -1,5 +1,5 @@
-/* requests.c - requests of the user about shards with leases: to save what is acknowledged, to save a chosen
- * position (a naming, see naming.h), to hand a shard over, and to read a shard again from its saved
+/* requests.c - requests of the user about shards with leases: to save what is acknowledged; to save a chosen
+ * position (a naming, see naming.h); to hand a shard over; and to read a shard again from its saved
  * position. */
 #include "base/list.h"
 #include "base/mem.h"
@@ -85,7 +85,7 @@ static void on_named_saved(void *arg) {
   slp_post(slp_leased_host(ld), &ld->named_ev);
 }
 
-/* When no other save is under way, writes all namings that wait, in one save. */
+/* If no other save is under way, writes all waiting namings (positions that the user chose) in one save. */
 static void write_namings(slp_leased *ld) {
   slp_list *all = &ld->c->namings;
   slp_str any = {NULL, 0};
@@ -117,9 +117,9 @@ static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp
   return *ret_s ? 0 : SLOOP_ENOSHARD;
 }
 
-/* Returns 1 if the position may be written: it is not after the row's position, or a record with its number
- * was read here. If it were a number of another stream, the service would refuse the lease to every later
- * owner. */
+/* Returns 1 if the user's position may be written: it is not after the position in the row, or this worker
+ * has read a record with its sequence number. A sequence number of another stream must not get into the row,
+ * because the service would refuse it to every later owner. */
 static int may_be_written(const slp_shard *s, const slp_position *to) {
   const slp_position *saved = s->lease.named.kind ? &s->lease.named : &s->lease.from;
   return slp_position_cmp(to, saved) <= 0 || slp_has_taken_number(&s->at, slp_mark_seq(&to->mark));
@@ -134,7 +134,7 @@ int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *wher
   if (ends && s->lease.end < SLP_END_TOLD) return SLOOP_ESTATE;
   slp_mark_canonical(&to.mark, c->source->number_digits_min);
   if (!ends && !may_be_written(s, &to)) return SLOOP_EOPTION;
-  /* the fleet writes an end by itself, so a naming of the end is over at once */
+  /* the fleet writes the end of a shard by itself, so a request to save it is done at once */
   r = slp_namings_add(&c->namings, c->mem, s->id, ends ? SLP_NAMING_OVER : SLP_NAMING_WAITS, cb, arg);
   if (r) return r;
   s->lease.progress_us = slp_now_us(slp_leased_host(ld));
@@ -168,7 +168,7 @@ int slp_leased_hand_over(slp_consumer *c, const char *shard) {
 
 /* ---- slp_leased_rewind: reading a shard again --------------------------------------------------------- */
 
-/* after this time, opening the shard is tried again if it failed */
+/* if the shard could not be opened again, the next try is made after this time */
 #define REOPEN_AGAIN_US 200000
 
 /* Opens the shard again. Returns 0 if the shard is open or gone; otherwise an error, and the caller tries

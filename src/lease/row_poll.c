@@ -23,7 +23,7 @@
 /* a lease in WAITING needs at most this many keys: its own row and the rows of two parents */
 #define LEASE_KEYS 3
 
-/* Sets the timer to the earliest time at which a row must be read or a lease must be stepped. */
+/* Sets the timer to the earliest time at which a row must be read, or slp_lease_step must run for a lease. */
 static void arm(slp_fleet *f) {
   uint64_t at = SLP_NEVER;
   size_t i = 0;

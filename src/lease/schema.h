@@ -35,8 +35,9 @@ typedef enum slp_row_kind {
 typedef struct slp_lease_row {
   slp_str shard;
   slp_str owner; /* the instance that owns the lease; absent: the lease is free */
-  /* Changes with each change of the owner, and only grows. If each lease has a counter (guest layouts), the
-   * counter; if leases expire at a time, that time in nanoseconds since 1970. */
+  /* Changes whenever the owner changes, and only grows. In guest layouts where each lease has a counter, the
+   * epoch is that counter. Where leases expire at a time, the epoch is that time in nanoseconds since
+   * 1970. */
   uint64_t epoch;
   slp_position position;
   /* the instance that asked the owner for the lease, or that a leader chose as the next owner; absent:
@@ -51,8 +52,8 @@ typedef struct slp_lease_row {
   slp_str avoid;      /* the instance that gave the lease up because the shard made no progress */
   int64_t avoid_ms;   /* when that instance gave the lease up, by its own clock; -1: the row does not say */
   uint32_t refused_n; /* how many times in a row the service refused this position; see refused.h */
-  int64_t refused_ms; /* when the service last refused it, by the clock of the worker that asked */
-  /* 1: the shard is parked: no worker reads it until an operator releases it */
+  int64_t refused_ms; /* when the service last refused this position, by the clock of the worker that asked */
+  /* 1: the shard is parked: no worker reads it until an operator releases its lease */
   uint8_t parked;
   /* 1: the shard is parked by an operator's pause, so its owner has to give it up */
   uint8_t paused;
@@ -89,7 +90,8 @@ typedef struct slp_worker_row {
   slp_str gone;
   uint32_t held, weight;
   uint64_t changes; /* the change counter; other workers raise it to notify this worker */
-  /* the version of the hold that this incarnation obeys; 0: it has told none, or its program knows no hold */
+  /* the version of the hold (slp_hold) that this incarnation obeys; 0: it has written none, or its program
+   * knows no hold */
   uint64_t hold_version;
   int64_t wall_ms, behind_ms, rate_bytes;
   slp_str host;
@@ -101,8 +103,8 @@ int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnati
  * finds the leases. */
 static inline int slp_worker_takes(const slp_worker_row *w) { return !w->gone.n && !w->leaving && !w->older; }
 
-/* Most partition keys over which the leases may be spread. A table serves each key only up to a limit a
- * second. */
+/* Most partition keys over which the leases may be spread. Leases are spread because a table serves each
+ * partition key only up to a number of requests a second. */
 #define SLP_SPREAD_KEYS_MAX 64u
 typedef struct slp_spread {
   /* over how many partition keys leases are spread; 0 or 1: all leases are under the first key, with the rows
@@ -127,7 +129,8 @@ typedef struct slp_leadership_row {
   /* how the application's leases are spread; set when the row is created, and never changed */
   slp_spread spread;
   slp_hold hold;
-  /* with hold.on: the operator that switched the hold on, and when by its clock, in ms; -1: not told */
+  /* with hold.on: the operator that switched the hold on, and when, in ms since 1970 by the operator's clock;
+   * -1: the row does not say */
   slp_str hold_by;
   int64_t hold_ms;
 } slp_leadership_row;
@@ -142,7 +145,7 @@ typedef struct slp_assignment_row {
   size_t plus_n;
   /* how many leases the whole fleet has, as its leader counted; 0: the row does not say */
   uint64_t leases;
-  slp_hold hold; /* the hold as the leader knew it */
+  slp_hold hold; /* the hold (slp_hold) as the leader knew it */
 } slp_assignment_row;
 
 /* ---- any row ------------------------------------------------------------------------------------------- */
@@ -211,7 +214,9 @@ typedef struct slp_operation_extra slp_operation_extra;
 /* What a write should do. Members that the kind of operation does not need are zero. */
 typedef struct slp_operation {
   slp_operation_kind kind;
-  slp_str me; /* this worker's instance, "id.incarnation"; it signs or owns what is written */
+  /* This worker's instance, "id.incarnation". The write stores it in the row as the owner or the claimant, or
+   * as the worker that made the change. */
+  slp_str me;
   /* The worker whose row is written: its id, and the incarnation in that row as it was read; for this
    * worker's own row its own incarnation. */
   slp_str id, incarnation;
@@ -242,7 +247,8 @@ typedef struct slp_operation {
   slp_position start; /* LEAD: where the fleet begins to read; written only if the row has no start yet */
   slp_spread spread;  /* LEAD: how leases are spread, if the row is created; otherwise zeros */
   slp_str to;         /* TRANSFER: the new owner */
-  /* signs the write, for people only: incarnation and serial number */
+  /* incarnation and serial number; stored in the row so that people see who wrote it, and read by no
+   * program */
   slp_str op;
   /* ASSIGN: the version of the assignment. CLAIM: the version of the assignment that makes this worker ask
    * for the lease. */
@@ -305,8 +311,8 @@ void slp_row_request_when(slp_row_request *d, const char *name, slp_test test, s
 void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kind kind, slp_val val);
 
 /* ---- a schema ------------------------------------------------------------------------------------------ */
-/* What all rows together say about the form of keys, in layouts that applications of several streams
- * share. */
+/* Returned by slp_schema.form: which form the keys of the rows have, judged from all rows together. For
+ * layouts that applications of several streams share. */
 typedef struct slp_table_form {
   char refused[310]; /* why no worker should work with these rows, and what to do; "": the rows can be used */
   char passed[230];  /* which rows are left as they are, because they belong to other streams; "": none */
@@ -318,8 +324,8 @@ typedef struct slp_stream_check {
   size_t leases_n;
   const slp_shard_desc *shards; /* sorted by id */
   size_t shards_n;
-  /* 1: the command corrects positions that are too old, and leaves the rows of shards alone that the stream
-   * does not have. So neither of them proves anything. */
+  /* 1: the command corrects positions that are too old, and skips rows of shards that the stream does not
+   * have. So neither kind of row is taken as a proof that the leases belong to another stream. */
   uint8_t corrects;
 } slp_stream_check;
 
@@ -340,15 +346,17 @@ struct slp_schema {
    * code that opens the schema. */
   unsigned number_digits_min;
   slp_spread fresh; /* how a new application spreads its leases */
-  /* how a former version of this program spread the leases of a new application; zeros: it did not spread
+  /* how an older version of this program spread the leases of a new application; zeros: it did not spread
    * them */
   slp_spread fresh_before;
-  /* How this application spreads its leases, by its rows. Set by the code that has read them (spread.h). */
+  /* How this application spreads its leases, as its rows show. Set by the code that has read the rows
+   * (spread.h). */
   slp_spread spread;
   /* Describes the table of leases. name: the name that the user chose for it. */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
-  /* Describes another table than the table of leases, the n-th, n from 1. Returns 1, or 0 if there is no such
-   * table. Requests name the table by this number (slp_store_req.table). NULL: there are no other tables. */
+  /* Describes the n-th table that the layout has besides the table of leases; n counts from 1. Returns 1, or
+   * 0 if there is no such table. Requests name the table by n (slp_store_req.table). NULL: there are no other
+   * tables. */
   int (*side_table)(slp_schema *s, uint8_t n, slp_table_spec *ret);
   /* Returns the hash key and the prefix of the range key of all rows of this application and stream, except
    * spread leases. The texts belong to the schema. */
@@ -363,8 +371,8 @@ struct slp_schema {
   /* Returns under which partition key the lease of a shard is, from 0 to spread.keys - 1. NULL if lease_key
    * is NULL. */
   uint32_t (*lease_key_of)(const slp_schema *s, slp_str shard);
-  /* Decides from all rows which form the keys of this stream's rows have, before any row is read or created.
-   * NULL: there is only one form. */
+  /* Decides from all rows which form the keys of this stream's rows have. Called before any other function
+   * reads or creates a row. NULL: there is only one form. */
   void (*form)(slp_schema *s, const slp_store_rows *rows, slp_table_form *ret);
   /* Returns 1 if the leases are proven to belong to another stream; `why` then says which row proves it, and
    * what to do. NULL: the rows have the name of their stream. `form` may set or clear this member. */

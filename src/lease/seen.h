@@ -10,10 +10,10 @@ typedef struct slp_seen_shard {
   char *id;
   /* when the first complete listing came that lacked the shard; 0: the stream lists the shard */
   uint64_t absent_us;
-  /* in how many counting rounds (leader.c) in a row the lease had no owner that takes leases; a lease that
-   * must wait, or is ended, does not count */
+  /* For how many counting rounds in a row the lease had no owner that takes leases. Counting rounds are the
+   * leader's rounds about a minute apart (leader.c). A lease that must wait, or is ended, does not count. */
   uint32_t unowned_n;
-  /* in how many counting rounds in a row the lease was assigned to one living worker and owned by another
+  /* for how many counting rounds in a row the lease was assigned to one living worker and owned by another
    * one */
   uint32_t stuck_n;
   uint8_t row;       /* 1: the shard has a row, or had one */

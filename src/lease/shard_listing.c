@@ -11,8 +11,8 @@
 
 #define ANSWER_US UINT64_C(60000000) /* if a listing has not come after this time, it is asked for again */
 /* Least time between two shard syncs, for each shard of the stream. A shard sync reads every row and lists
- * every shard. So in a large stream syncs are rarer than list_ms says, and their cost a second does not grow
- * with the number of shards. */
+ * every shard. So in a large stream shard syncs are less frequent than the option list_ms asks for, and their
+ * cost a second does not grow with the number of shards. */
 #define A_SHARD_US 6000u
 /* least time between two reports of the same finding, however often shards are listed */
 #define TELL_US 50000000
@@ -82,7 +82,7 @@ int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *sh
     l->shards = before;
     l->newest = newest_before;
   } else {
-    /* frees what this listing replaces: the complete listing before, or the pages of one that failed */
+    /* frees what this listing replaces: the last complete listing, or the pages of a listing that failed */
     drop(f, &before);
   }
   if (!r) l->at_us = slp_fleet_now(f);

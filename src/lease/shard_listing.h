@@ -1,5 +1,5 @@
 /* shard_listing.h - the last complete listing of the stream's shards, kept until the next one is complete.
- * Before the first listing is complete, those pages of it are kept that have come. Then slp_listed_us is 0,
+ * Until the first listing is complete, the pages of it that have come are kept. Then slp_listed_us returns 0,
  * and a shard that is not in the kept pages may still come. */
 #ifndef SLP_LEASE_SHARD_LISTING_H
 #define SLP_LEASE_SHARD_LISTING_H

@@ -13,11 +13,13 @@ typedef struct slp_sync_found {
   uint8_t doubt;
 } slp_sync_found;
 
-/* For the leader: counts for each lease in how many calls in a row it was assigned, but free. Returns 1 if
- * some lease was free in the last call too. */
+/* For the leader: counts for each lease in how many calls in a row it had no owner that takes leases
+ * (slp_worker_takes). Ended leases and leases that must wait do not count. Returns 1 if some lease has no
+ * such owner now, and had none in the last call. */
 int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s);
-/* For the leader: adds the writes that are needed to the bulk write. whole, 1: the snapshot has every row of
- * the application; 0: only those writes are added that no row outside the snapshot could contradict. */
+/* For the leader: adds the writes that are needed to the bulk write (bulk_write.h). whole, 1: the snapshot
+ * has every row of the application. 0: rows are missing in the snapshot, so only those writes are added that
+ * are right whatever the missing rows are. */
 slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int whole);
 /* Reports to the user every row that can't be read. */
 void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s);

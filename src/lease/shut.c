@@ -20,11 +20,12 @@
 
 /* at most this many leases are remembered one by one; the others are only counted */
 #define NAMED_MAX 100u
-/* When the back-off of a refused position is over, a worker tries again. Until the answer comes, the row
- * looks as before. So the lease counts as refused for this time longer. */
+/* When the back-off of a refused position is over, a worker tries the position again. Until it gets the
+ * answer, the row still shows the old refusal. So the lease counts as refused until TRIED_MS after the
+ * back-off. */
 #define TRIED_MS INT64_C(15000)
 
-/* one such lease */
+/* a lease whose shard no worker reads */
 struct slp_shut_row {
   char shard[SLP_SHARD_ID_MAX + 1];
   uint8_t refused;
@@ -93,7 +94,7 @@ static int is_taken(slp_fleet *f, const slp_shut_row *row) {
 static void tell_named(slp_fleet *f, slp_shut_sum *sum, slp_shut_tell tell, void *arg) {
   for (size_t i = 0; i < f->shut.named_n; i++) {
     const slp_shut_row *row = &f->shut.named[i];
-    if (is_taken(f, row)) { /* this worker has taken the lease since the last round */
+    if (is_taken(f, row)) { /* this worker has taken the lease since the last round, so it is not counted */
       sum->parked_n -= !row->refused;
       sum->refused_n -= row->refused;
       continue;
@@ -120,7 +121,7 @@ static void tell_own(slp_lease *l, slp_shut_sum *sum, slp_shut_tell tell, void *
   int first = l->gate.parents[0] == SLP_PARENT_UNFINISHED && l->row.parents[0].n;
   if (!parked && !slp_lease_in(l, SLP_BIT(SLP_LEASE_WAITING))) return;
   if (!copy_id(l->shard, shard) || (!parked && !copy_id(l->row.parents[first ? 0 : 1], parent))) return;
-  if (!parked && !parent[0]) return; /* it waits for no parent: the shard will be read soon */
+  if (!parked && !parent[0]) return; /* the lease waits for no parent, so its shard will be read soon */
   slp_shut_lease one = {shard, parked ? SLOOP_SHARD_IS_PARKED : SLOOP_SHARD_WAITS_FOR_PARENT,
                         parked ? ms_since(l->f, l->parked_us) : -1, parent};
   sum->parked_n += (uint64_t)parked;

@@ -11,8 +11,8 @@
 
 /* to be called with all rows of a round */
 void slp_shut_saw(slp_fleet *f, const slp_snapshot *s);
-/* To be called when this worker no longer reads all rows, because another worker reports these leases
- * then. */
+/* To be called when this worker no longer reads all rows. From then on another worker reports these
+ * leases. */
 void slp_shut_forget(slp_fleet *f);
 
 /* Sets *ret to the sums over the leases whose shards no worker reads (shut.h). Calls tell() for each of them;

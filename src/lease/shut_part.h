@@ -13,7 +13,8 @@ typedef struct slp_shut { /* these leases, as the last round over all rows found
   size_t named_n;
   /* how many leases are parked, how many are refused, including those beyond the limit */
   uint64_t parked_n, refused_n;
-  /* when the rows that these numbers are from were read; 0: this worker does not read all rows */
+  /* when the rows were read from which parked_n and refused_n were counted; 0: this worker does not read all
+   * rows */
   uint64_t seen_us;
 } slp_shut;
 

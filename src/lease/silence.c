@@ -21,11 +21,11 @@ int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint
   return changed;
 }
 
-/* If the row exists, three reads must have shown the same sign. The reason: an outage of the table may keep
- * every worker from writing its row, while no read of this worker fails. With two reads, one before and one
- * after the outage, a whole fleet could be evicted, and each worker would lose its leases. If the row is
- * missing, one read is enough, because no outage removes a row or brings it back: its worker's heartbeats are
- * refused, and only its lease deadline must be waited for. */
+/* If the row exists, three reads must have shown the same sign of life. The reason: an outage of the table
+ * may keep every worker from writing its row, while no read of this worker fails. If two reads were enough,
+ * one before and one after the outage, a whole fleet could be evicted, and each worker would lose its leases.
+ * If the row is missing, one read is enough, because no outage removes a row. The heartbeats of its worker
+ * are refused, so only its lease deadline must be waited for. */
 uint64_t slp_silence_of_worker_us(const slp_silence *s, uint64_t span_us, uint64_t trouble_us) {
   return slp_silence_dead_us(s, s->last.missing ? 1 : 3, span_us, trouble_us);
 }

@@ -21,16 +21,15 @@ typedef struct slp_sign { /* the sign of life of an owner, as one read showed it
 typedef struct slp_silence {
   /* the sign that the last read showed */
   slp_sign last;
-  /* since when the sign has been the same, counting only time since the reader's last trouble with the
-   * table */
+  /* since when the sign has been the same; begins again after each trouble of the reader with the table */
   uint64_t since_us;
   uint64_t moved_us; /* when a read last showed another sign than the read before it; 0: never */
   uint32_t reads;    /* how many reads in a row have shown this sign, since since_us */
 } slp_silence;
 
-/* Takes the sign that a read showed, which was answered at done_us. trouble_us: when the reader's own access
- * to the table last failed; 0: never. The owner may have had the same trouble, so its silence counts only
- * from a read after that. Returns 1 if the sign has changed, 0 otherwise. */
+/* To be called with the sign of life that a read showed. done_us: when the read was answered. trouble_us:
+ * when the reader's own access to the table last failed; 0: never. The owner may have had the same trouble,
+ * so its silence counts only from a read after trouble_us. Returns 1 if the sign has changed, 0 otherwise. */
 int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint64_t trouble_us);
 /* Returns from which time on the silence proves that the owner is dead: the sign must be unchanged for
  * span_us. Returns UINT64_MAX if fewer than reads_min reads have shown the sign since the last trouble; then

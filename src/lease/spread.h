@@ -38,9 +38,10 @@ typedef struct slp_spreading {
 /* Finds out the spread, however long that takes, and then calls `then`. If the spread is known already, calls
  * `then` at once. */
 void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f));
-/* Returns 1 if the row of leadership did not exist when it was read before this worker joined. Returns 0 if
- * it existed, if this was returned before, or if the read was too long ago. A row that existed must be read
- * again, because an operator may have held the application before this worker registered (hold.h). */
+/* Returns 1 if the row of leadership did not exist when it was read before this worker joined; *ret_at_us is
+ * the time of that read. Returns 0 if the row existed, if an earlier call has returned 1, or if the read was
+ * too long ago. A row that existed must be read again, because an operator may have switched the hold on
+ * before this worker registered (hold.h). */
 int slp_spread_take_leaderless(slp_fleet *f, uint64_t *ret_at_us);
 /* To be called when the row of leadership was read. Returns 1; or 0 if leases are under other keys than those
  * that this worker uses. */

@@ -6,8 +6,8 @@
 static const slp_spread one = {.keys = 1};
 
 /* Returns 1 if the rows allow that leases are spread like *spread. If the row of leadership is among the
- * rows, it decides, and *spread is set to what it says. Otherwise a lease under the first key that *spread
- * would put under another key shows that *spread is wrong. */
+ * rows, sets *spread to what it says, and returns 1. Otherwise *spread is wrong if it would put a lease that
+ * is under the first key under another one. */
 static int may_be(slp_schema *schema, const slp_store_rows *rows, slp_spread *spread) {
   int fits = 1;
   schema->spread = *spread;
@@ -23,8 +23,8 @@ static int may_be(slp_schema *schema, const slp_store_rows *rows, slp_spread *sp
   return fits;
 }
 
-/* Tries three spreads, and returns the first one that fits the rows: that of a new application, that of an
- * older application of format 2, one key for all leases. */
+/* Tries three spreads, and returns the first one that fits the rows: the spread of a new application; the
+ * spread of an older application of format 2; one key for all leases. */
 slp_spread slp_spread_of_rows(slp_schema *schema, const slp_store_rows *rows) {
   slp_spread was = schema->spread, found = schema->fresh;
   if (!may_be(schema, rows, &found)) {

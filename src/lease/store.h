@@ -114,8 +114,8 @@ typedef struct slp_store_req {
   uint32_t ms_max;
   /* in: 0: the table of leases; n: another table, by its number in the schema (slp_schema.side_table) */
   uint8_t table;
-  /* in, 1: the caller spaces its requests itself, so if one is throttled the store answers at once, and does
-   * not repeat it */
+  /* in, 1: the caller spaces and repeats its requests itself. So the store answers at once if a request is
+   * throttled, instead of repeating it. */
   uint8_t paced;
   slp_fail fail; /* out: class SLP_FINE: the request succeeded; otherwise why it failed */
   /* out, monotonic time: when the first try was sent, and when the answer came. sent_us is never later than
@@ -149,7 +149,8 @@ int slp_store_rows_copy(slp_store_rows *rows, const slp_row *from);
 int slp_store_rows_add(slp_store_rows *rows, const slp_attr *attrs, size_t n);
 /* Moves all rows of `from` to the end of `to`. Returns 0, or SLP_ENOMEM and moves none. */
 int slp_store_rows_join(slp_store_rows *to, slp_store_rows *from);
-/* Moves all rows of `from` to `to`, which must be empty. They are freed later in the allocator of `from`. */
+/* Moves all rows of `from` to `to`, which must be empty. Their memory still belongs to the allocator of
+ * `from`; slp_store_rows_free(to) gives it back to that allocator. */
 void slp_store_rows_move(slp_store_rows *to, slp_store_rows *from);
 
 /* A request that creates the table if it does not exist, waits until it can be used, and checks its keys. */
@@ -215,8 +216,9 @@ typedef enum slp_write_kind {
 } slp_write_kind;
 
 typedef enum slp_written {
-  /* No answer came, or the answer does not say: the write may have happened, or may still happen. But if
-   * fail.class is THROTTLE, GONE, AUTH, ACCESS or REFUSED, it has not happened and will not. */
+  /* No answer came, or the answer does not say whether the write was made: it may have happened, or may still
+   * happen. But if fail.class is THROTTLE, GONE, AUTH, ACCESS or REFUSED, it has not happened and will
+   * not. */
   SLP_WRITTEN_NOT_SURE,
   SLP_WRITTEN_YES,
   SLP_WRITTEN_REFUSED /* the condition did not hold, so nothing was written */

@@ -34,24 +34,26 @@ struct slp_strategy {
   /* kinds of operations on which the worker's life depends: sent before all others, with short tries, and
    * never held back */
   slp_set urgent;
-  /* kinds of operations: if a write of such a kind fails, what was seen of other workers until then proves
-   * nothing */
+  /* Kinds of operations whose failure shows that this worker has trouble with the table. Silence of other
+   * workers before that failure then proves nothing. */
   slp_set doubtful;
   uint8_t members; /* 1: each worker has a row, and a dead worker is evicted by a write on that row */
-  /* 1: a lease that was seen free is taken only when a proof of life was answered that was sent after that */
+  /* 1: after this worker has seen a lease free, it sends a proof of its own life, and takes the lease only
+   * when that proof is answered */
   uint8_t proves_takes;
-  /* 1: when a worker leaves, its last write frees all its leases that have nothing to save */
+  /* 1: the last write of a worker that leaves frees all its leases that have no new position to save */
   uint8_t frees_all;
   /* Begins to join. The strategy calls slp_worker_begins when the worker has joined. Never NULL. */
   void (*join)(slp_fleet *f);
   /* Sends the proofs of life that are due, and sets when the next proof is due (slp_beat_at). Never NULL. */
   void (*beat)(slp_fleet *f);
-  /* Returns when the last successful proof of life was sent. If each lease has a proof of its own, the oldest
-   * of these times over all open leases. SLP_NEVER: no lease is open. exact, 0: a quick answer, which may be
-   * too early; if it is past the lease deadline, the caller asks again with exact 1. Never NULL. */
+  /* Returns when the last successful proof of life was sent. If each lease has its own proof of life, returns
+   * the oldest of these times over all open leases; SLP_NEVER if no lease is open. exact, 0: a quick answer,
+   * which may be too early. If it is past the lease deadline, the caller asks again with exact 1. Never
+   * NULL. */
   uint64_t (*good_us)(slp_fleet *f, int exact);
-  /* Returns 1 if the lease has a recent proof of its own, so that its shard may be opened. NULL: the worker's
-   * proof is enough. */
+  /* Returns 1 if the lease has its own recent proof of life, so that its shard may be opened. NULL: the
+   * worker's proof of life is enough. */
   int (*may_open)(slp_lease *l);
   /* to be called when a write that keeps the ownership of the lease is in the table */
   void (*wrote)(slp_lease *l, const slp_write *op);
@@ -59,18 +61,19 @@ struct slp_strategy {
   void (*tell_load)(slp_lease *l, slp_operation *i);
 
   /* ---- sharing: which worker reads which shard */
-  /* a worker does not take a lease again that it gave up for lack of progress, for at least this many lease
-   * times */
+  /* after a worker gave a lease up for lack of progress, it does not take the lease again for at least this
+   * many lease times */
   uint8_t shun_leases;
   /* 1: while the stream lists a parent that has no row, its child is not read */
   uint8_t missing_blocks;
   /* Returns 1 if the owner must give the lease up: to the worker that claims it, or to nobody if no worker
-   * does. Then it obeys the claim even if it gives the lease up for another reason. NULL: it obeys a claim on
-   * a lease that is not assigned to it any more. */
+   * does. If it returns 1, the claim is obeyed even if the lease is given up for another reason. NULL: the
+   * owner obeys a claim on a lease that is not assigned to it any more. */
   int (*must_give_up)(const slp_lease *l);
   void (*hands_over)(slp_lease *l); /* called when the owner begins to hand the lease over */
-  /* Called when the lease is parked and its shard is drained. Keeps the lease, and closes the shard. NULL:
-   * the lease is released, by a write that also marks it as parked. */
+  /* Called when the lease is parked (nobody is to read its shard until an operator releases it), and all
+   * records that were handed out have come back. Keeps the lease, and closes the shard. NULL: the lease is
+   * released, by a write that also marks it as parked. */
   void (*park)(slp_lease *l);
   void (*begin)(slp_fleet *f); /* Called when the worker has joined: begins to look for leases. Never NULL. */
   /* called when the lease deadline has passed, or when the worker was evicted */
@@ -110,10 +113,10 @@ struct slp_strategy {
   /* Called when the worker is leaving and has no leases any more. The strategy calls slp_worker_out, now or
    * later. Never NULL. */
   void (*part)(slp_fleet *f);
-  /* called when the worker begins to wait for a lease, so that changes must be noticed soon */
+  /* called when the worker begins to wait for a lease, so the strategy must soon notice changes of rows */
   void (*wants)(slp_fleet *f);
-  /* called when the worker has released a lease because the shard made no progress, was refused or is
-   * parked */
+  /* called when the worker has released a lease because the shard made no progress, because the service
+   * refused its position, or because it is parked */
   void (*gave_up)(slp_fleet *f);
   /* Called when a heartbeat was answered. me: this worker's own row, as the answer showed it; NULL: no memory
    * for it. */
@@ -150,14 +153,14 @@ struct slp_strategy {
 
 extern const slp_strategy slp_strategy_native;
 
-/* For fleets where each lease has a proof of its own: returns how long an owner must be silent to be dead.
- * lease_us: the lease time. */
+/* For fleets where each lease has its own proof of life: returns how long that proof must not change until
+ * the owner counts as dead. lease_us: the lease time. */
 static inline uint64_t slp_strategy_span_us(const slp_strategy *s, uint64_t lease_us) {
   return s->silent_leases * lease_us;
 }
-/* Returns from which time on an owner is dead because of its silence. One read is enough: a TAKE is
- * conditional on what was read, so it is refused if the owner has written since. And if a TAKE is wrong, its
- * owner loses only this one lease. */
+/* Returns from which time on an owner counts as dead because of its silence. One read is enough. A TAKE has
+ * the condition that the row is as it was read, so the table refuses it if the owner has written since. And
+ * if a TAKE is wrong, its owner loses only this one lease. */
 static inline uint64_t slp_strategy_dead_us(const slp_strategy *s, const slp_silence *silence,
                                             uint64_t lease_us, uint64_t trouble_us) {
   return slp_silence_dead_us(silence, 1, slp_strategy_span_us(s, lease_us), trouble_us);

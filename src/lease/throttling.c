@@ -3,8 +3,9 @@
 
 #include "base/base.h"
 
-/* Throttling is reported only if it has lasted LASTS_US and refused at least LASTS_N requests. After a short
- * burst a table serves requests again a moment later. */
+/* Throttling is reported only if it has lasted LASTS_US and the table has refused at least LASTS_N requests.
+ * Shorter throttling needs no report: after a short burst of requests, the table soon serves all of them
+ * again. */
 #define LASTS_US 2000000
 #define LASTS_N 3
 #define QUIET_US UINT64_C(60000000) /* throttling is over when no request was refused for this time */

@@ -1,6 +1,6 @@
-/* throttling.h - decides when the user is told that the lease table throttles this worker: when throttling
- * has lasted some seconds, and then ever more rarely. slp_throttling_saw is called for every request
- * that the table refuses for lack of capacity. Pure: times come from the caller. (throttling.c) */
+/* throttling.h - decides when the user is told that the lease table throttles this worker: first when
+ * throttling has lasted some seconds, then at growing intervals. slp_throttling_saw is called for every
+ * request that the table refuses for lack of capacity. Pure: times come from the caller. (throttling.c) */
 #ifndef SLP_LEASE_THROTTLING_H
 #define SLP_LEASE_THROTTLING_H
 
@@ -12,7 +12,7 @@ typedef struct slp_throttling {
   /* when any request was last refused; when a write was last refused */
   uint64_t last_us, last_write_us;
   uint64_t tell_us;       /* the user is not told before this time */
-  uint64_t rest_us;       /* how long after the next report the one after it may come */
+  uint64_t rest_us;       /* least time between the next report and the report after it */
   uint32_t reads, writes; /* how many requests were refused since since_us */
 } slp_throttling;
 

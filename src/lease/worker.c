@@ -54,18 +54,20 @@ static void evicted(slp_fleet *f, const char *why) {
     slp_lease_unwant(l);
   }
   if (slp_worker_is(f, SLP_WORKER_LEAVING)) {
-    /* an evicted worker that was leaving has no lease left to give away */
+    /* the worker was leaving when it was evicted: it has no lease left to give away, so it need not join
+     * again */
     slp_life_move(f, SLP_WORKER_OUT);
     slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "evicted while it was leaving");
     return;
   }
-  /* joins again a lease after it last joined, or later, so that it joins at most once in a lease */
+  /* The worker joins again at the earliest one lease time after it last joined. So it joins at most once in
+   * each lease time. */
   slp_life_move(f, SLP_WORKER_JOINING);
   slp_fleet_timer(f, &f->worker.join_timer, slp_max_u64(now, earliest));
 }
 
-/* Returns the time until the next heartbeat. While the table throttles writes it is longer, but leaves at
- * least THROTTLED_US for the heartbeat's tries before the lease deadline. */
+/* Returns the time until the next heartbeat. It is longer while the table throttles writes. But at least
+ * THROTTLED_US is left for the heartbeat's tries before the lease deadline. */
 static uint64_t next_beat_us(slp_fleet *f) {
   uint64_t lease_us = slp_fleet_lease_us(f), third_us = lease_us / 3, late_us = lease_us / 10 * 8;
   uint64_t seldom_us = late_us > THROTTLED_US ? slp_min_u64(late_us - THROTTLED_US, lease_us / 2) : 0;
@@ -206,8 +208,8 @@ static void read_row(slp_fleet *f) {
   if (slp_read_row(&f->worker.row, SLP_OPERATION_REGISTER, f->o.worker, 1, row_read)) in(f, 100000);
 }
 
-/* Finds out first how leases are spread, because the format in the worker's own row tells that to older
- * programs. */
+/* Finds out how leases are spread before it reads the worker's row. The worker's own row will have a format
+ * that tells older programs about the spread. */
 static void look_up(slp_fleet *f) { slp_spread_learn(f, read_row); }
 
 void slp_worker_join(slp_fleet *f) {

@@ -35,7 +35,7 @@ void slp_write_init(slp_write *op, slp_writes *of, void *owner) {
   slp_store_rows_init(&op->get.out, of->mem);
 }
 
-/* Sets the timer to the next try of any write. */
+/* Sets the timer to the earliest next try of all writes. */
 static void arm(slp_writes *all) {
   uint64_t at = NEVER;
   SLP_LIST_EACH(&all->under_way, it) at = slp_min_u64(at, SLP_OWNER(it, slp_write, link)->again_us);
@@ -100,8 +100,8 @@ static void finish(slp_write *op, slp_outcome end) {
   op->on_done(op);
 }
 
-/* Builds the write. In some layouts the row has a time that depends on when it is written. That time is
- * computed here, and if the write is a proof of life, it counts from here on. */
+/* Builds the write. In some layouts the row has a time that depends on when it is written; that time is
+ * computed here. If the write is a proof of life, it counts from this moment. */
 static int build(slp_write *op) {
   slp_writes *all = op->of;
   const slp_strategy *strategy = all->schema->strategy;
@@ -112,16 +112,16 @@ static int build(slp_write *op) {
   return r;
 }
 
-/* Returns 1 if the write takes something from a worker that is believed dead: a lease, leadership, or its
- * row. */
+/* Returns 1 if the write takes a lease or leadership from a worker that is believed dead, or marks its row as
+ * evicted. */
 static int is_of_silence(const slp_operation *i) {
   if (i->kind != SLP_OPERATION_TAKE && i->kind != SLP_OPERATION_LEAD) return i->kind == SLP_OPERATION_EVICT;
   return i->owner.n && !slp_str_eq(i->owner, i->me);
 }
 
-/* Returns 1 if this process stood still after the write was decided on, and no copy of the write is under
- * way. The other worker, from which the write would take something, may have stood still as well, and may run
- * again now. */
+/* Returns 1 if this process stood still (absence.h) after the write was decided on, and no copy of the write
+ * is under way. The worker that loses something by the write may have stood still as well, and may run again
+ * now. Then the write must not be sent. */
 static int was_overslept(const slp_write *op) {
   const slp_writes *all = op->of;
   if (!is_of_silence(&op->i) || !all->absence || op->doubt || op->reading) return 0;
@@ -181,16 +181,16 @@ static slp_outcome settle(slp_write *op, const slp_store_rows *rows) {
 /* Returns 1 if a failure of this class proves that the write has not happened and will not happen. */
 static int surely_not(slp_class class) { return class == SLP_THROTTLE || slp_class_lasts(class); }
 
-/* To be called when the write was throttled: closes an open gate, or makes the gap of a closed one longer.
- * Urgent writes are repeated without a gap, so they only close an open gate. */
+/* To be called when the write was throttled. Closes the gate (gate.h) if it is open, otherwise makes its gap
+ * longer. Urgent writes are repeated without a gap, so their refusals only close an open gate. */
 static void gate_refused(slp_write *op) {
   slp_gate *gate = &op->of->gate;
   if (op->reading || (is_beat(op) && !slp_gate_is_open(gate))) return;
   slp_gate_refused(gate, op->w.rq.sent_us, slp_now_us(op->of->host), slp_random(op->of->host));
 }
 
-/* To be called when the table has made the write, or its condition has refused it. Both cost the same
- * capacity, so the table has capacity. */
+/* To be called when the table has made the write, or refused it because its condition did not hold. Both cost
+ * the same capacity, so the table has capacity. */
 static void was_granted(slp_write *op) {
   uint64_t now = slp_now_us(op->of->host);
   slp_grant_served(&op->of->grant, now);

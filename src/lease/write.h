@@ -62,7 +62,7 @@ static inline uint64_t slp_writes_open_us(const slp_writes *all) {
 }
 /* Returns the time between two writes that are not urgent; 0: the gate is open, so there is none. */
 static inline uint64_t slp_writes_gap_us(const slp_writes *all) { return all->gate.gap_us; }
-/* stops the timer; the owners of writes that are under way must stop these */
+/* stops the timer; writes that are under way must be stopped by their owners */
 void slp_writes_stop(slp_writes *all);
 
 struct slp_write {
@@ -81,19 +81,20 @@ struct slp_write {
   uint64_t first_sent_us, sent_us;
   uint64_t again_us;         /* when the write is sent again; SLP_NEVER: a copy of it is under way */
   uint32_t tries, tries_max; /* tries_max 0: the write is tried until it is answered */
-  /* how often the write had failed in a row before slp_write_send; set by the owner */
+  /* how many times in a row the owner's write had failed before this slp_write_send; set by the owner */
   uint32_t failed_before;
   uint32_t refused; /* how many tries the table throttled */
   /* 1: while the gate is not open, other writes go first, because this write creates a row that is not needed
    * yet */
   uint8_t later;
-  uint8_t ends_at_lasting; /* 1: the write is given up at a failure that will not go away by waiting */
+  /* 1: the write is given up at a failure that stays even if one waits, such as missing rights */
+  uint8_t ends_at_lasting;
   /* 1: the write is given up when it is throttled, unless it is urgent. slp_write_send resets it to 0. */
   uint8_t yields;
   /* busy, 1: slp_write_send was called and on_done was not called yet. built, 1: w is ready. reading, 1:
-   * `get` is under way. doubt, 1: an unanswered copy may still reach the table. */
+   * `get` is under way. doubt, 1: a copy of the write got no answer, and may still reach the table. */
   uint8_t busy, built, reading, doubt;
-  uint8_t row_read; /* 1: `row` was read by `get`, and did not come with the write's answer */
+  uint8_t row_read; /* 1: `row` comes from a read by `get`, and not from the write's answer */
   /* the row after the write, or the row that refused the write */
   slp_parsed_row row;
   slp_outcome end;
@@ -109,7 +110,7 @@ int slp_write_build(slp_write *op);
 /* Sends op->i, which the caller has set, or the write that slp_write_build has built. on_done is called once,
  * later. */
 void slp_write_send(slp_write *op, void (*on_done)(slp_write *op));
-/* Cancels the write: on_done is not called, but a copy may still reach the table. */
+/* Cancels the write: on_done is not called. A request that was already sent may still change the table. */
 void slp_write_stop(slp_write *op);
 void slp_write_free(slp_write *op); /* cancels the write and frees its memory */
 /* Returns why the last try failed; to be called after SLP_OUTCOME_GIVEN_UP. */
