@@ -26,7 +26,8 @@
 #include <stdlib.h>
 
 #define TRIES_MAX 5u
-/* a throttled request is tried this often; the waits between the tries add up to about 45 seconds */
+/* a throttled request is tried at most this many times; the waits between the tries add up to about 45
+ * seconds */
 #define THROTTLED_MAX 9u
 #define PLACE_MAX 65536 /* most bytes of rows.at, which says where a throttled list of rows continues */
 #define TIMERS 3        /* the timers of a command: `timer`, `absence_timer`, and the one of `writes` */
@@ -73,7 +74,7 @@ static void answer(slp_admin *a) {
   slp_post(a->o.host, &a->done_ev);
 }
 
-/* Ends the command with a failure. The answer has the changes that were made before it. */
+/* Ends the command with a failure. The answer has the changes that were made before the failure. */
 static void fail_with(slp_admin *a, const slp_fail *f) {
   a->fail = *f;
   if (a->state == SLP_ADMIN_READING && a->edits && a->may_have_changed)
@@ -84,14 +85,13 @@ static void fail_with(slp_admin *a, const slp_fail *f) {
     slp_admin_finish(a);
 }
 
-/* Sends the request of the current state again after a wait, or ends the command if its tries are used up.
- * After an error of the disk (-EIO) there is no further try, because the store has waited for the disk
- * already. */
+/* Sends the request of the current state again after a wait, or ends the command if its tries are used up. An
+ * error of the disk (-EIO) ends the command at once, because the store has already waited for the disk. */
 static void again(slp_admin *a, const slp_fail *f) {
   int passes = f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT || f->class == SLP_BUSY;
   if (f->code == -EIO) passes = 0;
-  /* 1: each throttled try is counted here, because the store reports each. 0: a source repeats throttled
-   * requests by itself, and reports only when it gives up. */
+  /* 1: the request went to the store, which reports each throttled try, so all tries are counted here. 0: the
+   * request went to the source, which repeats throttled requests itself and reports only when it gives up. */
   int one_by_one =
       f->class == SLP_THROTTLE && (a->state == SLP_ADMIN_PREPARING || a->state == SLP_ADMIN_READING);
   if (!passes || ++a->tries >= (one_by_one ? THROTTLED_MAX : TRIES_MAX)) {
@@ -148,7 +148,8 @@ static void prepared(slp_store_req *rq) {
     again(a, &rq->fail);
   } else {
     a->no_table = 0;
-    /* without `former`, rows do not name their stream; only the stream's shards can show whose they are */
+    /* Usually LEASES and DRAIN need no listing. But in a layout without `former`, rows do not name their
+     * stream, and only a listing of the stream's shards can show whose the rows are. */
     int by_rows = a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_DRAIN;
     int lists = !by_rows || !a->schema->former;
     slp_admin_move(a, lists && !a->shards ? SLP_ADMIN_LISTING : SLP_ADMIN_READING);
@@ -165,8 +166,8 @@ static void prepare(slp_admin *a) {
 
 /* ---- LISTING ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if the command continues although the stream could not be listed: LAG can read shards that have
- * leases without a listing. a->unlisted then says why there is none. */
+/* Returns 1 if the command continues although the stream could not be listed. Only LAG does: it still reads
+ * the shards that have leases. a->unlisted then says why there is no listing. */
 static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
   if (a->o.task != SLP_ADMIN_LAG || (!slp_class_lasts(f->class) && a->tries + 1 < TRIES_MAX)) return 0;
   char words[SLP_LAGS_WORDS];
@@ -181,7 +182,7 @@ static void listed(slp_op *rq) {
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
     if (a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_DRAIN || goes_on_unlisted(a, &f))
-      /* without a listing the rows can't be compared with the stream, so they are shown as they are */
+      /* goes on without a listing, so the rows are not compared with the stream's shards */
       slp_admin_move(a, SLP_ADMIN_READING);
     else
       again(a, &f);
@@ -214,8 +215,9 @@ static void decide(slp_admin *a) {
   }
 }
 
-/* Returns 1 if `row`, from a side table, is added to the rows. Rows of an unknown kind are not. For SURVEY
- * and IMPORT damaged rows are not either, because side tables have no positions. */
+/* Returns 1 if `row`, from a side table, is added to the rows of the application. Rows of an unknown kind are
+ * not added. Damaged rows are added, but not for SURVEY and IMPORT: these need only positions, which side
+ * tables do not have. */
 static int counts_beside(slp_admin *a, const slp_row *row) {
   slp_parsed_row parsed;
   slp_schema_read_row(a->schema, row, &parsed);
@@ -232,8 +234,8 @@ static void keep_beside(slp_admin *a) {
     if (counts_beside(a, &a->rows.out.rows[i])) add_row(a, &a->beside, &a->rows.out.rows[i]);
 }
 
-/* Goes on to the next partition key, if the leases are spread over several. The rows under the first key say
- * how many there are. Returns 1 if the rows under another key must be read, 0 if rows.out has the rows of all
+/* Goes on to the next partition key, if the leases are spread over several keys. The rows under the first key
+ * say over how many. Returns 1 if the rows under another key must be read; 0 if rows.out has the rows of all
  * keys now. */
 static int next_part(slp_admin *a) {
   if (!a->schema->lease_key) return 0;
@@ -279,7 +281,7 @@ static void rows_done(slp_store_req *rq) {
     decide(a);
 }
 
-/* Sets rows.hash and rows.prefix to those leases that are read next. */
+/* Sets rows.hash and rows.prefix to the partition key that is read next, number a->part. */
 static int part_scope(slp_admin *a) {
   slp_row_key key;
   slp_buf_clear(&a->part_key);
@@ -370,8 +372,8 @@ static void write_rows(slp_admin *a) {
 
 static void notified(slp_admin_slot *slot) { slp_admin_finish(slot->admin); }
 
-/* Notifies the leader that rows have changed. Otherwise it would notice only when it next compares the rows
- * with the stream. */
+/* Notifies the leader that rows have changed. Without that, the leader would see the changes only when it
+ * next compares the rows with the stream. */
 static void notify(slp_admin *a) {
   slp_str id, incarnation;
   if (a->changed && slp_admin_has(a, SLP_OPERATION_NOTIFY) &&
@@ -426,7 +428,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   return 0;
 }
 
-/* Sets the answer of a RELEASE or RESET that was stopped: the changes that were made until then. */
+/* Sets the answer of a RELEASE or RESET that was stopped: the changes that were made before the stop. */
 static void tell_stopped(slp_admin *a) {
   if (a->o.task != SLP_ADMIN_RELEASE && a->o.task != SLP_ADMIN_RESET) return;
   if (a->answer.result) return;
@@ -435,7 +437,7 @@ static void tell_stopped(slp_admin *a) {
   } else if (a->victim && a->changed) {
     slp_admin_tell_victim(a);
   } else if (!a->may_have_changed && !a->busy_n) {
-    /* if a write is under way, it is not known whether something was changed */
+    /* no write was made and none is under way, so the answer is that nothing was changed */
     sloop_admin_result_t *nothing = slp_admin_room(a, sizeof *nothing);
     if (nothing) nothing->worker = "";
     a->answer.result = nothing;

@@ -1,6 +1,6 @@
-/* command.h - one command of an operator, which reads or changes the rows of a fleet. It has requests, a
- * store and a schema of its own. So it works before a consumer starts, and while a consumer runs, because it
- * never touches that consumer's objects.
+/* command.h - one command of an operator, which reads or changes the rows of a fleet. A command has its own
+ * requests, store and schema, and never touches the objects of a consumer. So it works before a consumer
+ * starts, and while one runs.
  *
  * A command judges owners as a worker does. It takes a lease only from an owner that is proven dead: the
  * owner's row is marked as evicted, or the command itself has seen no sign of life for the length of a lease.
@@ -31,10 +31,11 @@ typedef enum slp_admin_task {
   SLP_ADMIN_EXPLAIN, /* says why one shard is read, or why it is not */
   SLP_ADMIN_RELEASE, /* takes a lease from its owner, or evicts a worker */
   SLP_ADMIN_RESET,   /* sets the position of one lease, or of all leases */
-  SLP_ADMIN_PAUSE,   /* stops the reading of one shard until a later command, or ends that */
-  SLP_ADMIN_DRAIN,   /* has all workers stop reading until a later command, or ends that */
-  SLP_ADMIN_SURVEY,  /* reads the position of every shard, from a table that no worker uses (but: in_use) */
-  SLP_ADMIN_IMPORT   /* creates rows for given positions */
+  SLP_ADMIN_PAUSE,   /* stops the reading of one shard until a later PAUSE allows it again */
+  SLP_ADMIN_DRAIN,   /* makes all workers stop reading until a later DRAIN allows it again */
+  /* reads the position of every shard; no worker may use the table meanwhile, unless in_use is 1 */
+  SLP_ADMIN_SURVEY,
+  SLP_ADMIN_IMPORT /* creates rows for given positions */
 } slp_admin_task;
 
 typedef struct slp_admin_opts {
@@ -79,15 +80,16 @@ typedef struct slp_admin_opts {
 typedef struct slp_admin_answer {
   const sloop_leases_t *leases;
   const sloop_explanation_t *explanation;
-  const sloop_admin_result_t *result; /* RELEASE, RESET: the changes; may be set even if the command failed */
-  const sloop_drain_t *drain;         /* DRAIN; may be set even if the command failed */
+  /* RELEASE, RESET, PAUSE: the changes; may be set even if the command failed */
+  const sloop_admin_result_t *result;
+  const sloop_drain_t *drain; /* DRAIN; may be set even if the command failed */
 } slp_admin_answer;
 
 /* Starts a command at once. Returns 0 or SLP_ENOMEM. */
 int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o);
-/* Stops a command before it is done. Afterwards none of its requests is in flight, and on_done is not called;
- * a write that was sent may still take effect. The answer of a RELEASE or RESET then has the changes made so
- * far. `a` may be NULL here and in slp_admin_free. */
+/* Stops a command before it is done. Afterwards none of its requests is under way, and on_done is not called.
+ * A write that was already sent may still change the table. The answer of a RELEASE or RESET then has the
+ * changes made so far. `a` may be NULL here and in slp_admin_free. */
 void slp_admin_stop(slp_admin *a);
 /* Returns what the command's requests to the lease table have cost so far. */
 slp_store_cost slp_admin_cost(const slp_admin *a);
@@ -95,23 +97,25 @@ void slp_admin_free(slp_admin *a); /* stops the command if it still runs, and fr
 
 /* Why a command failed. */
 typedef enum slp_admin_reason {
-  SLP_ADMIN_TOLD, /* the message of slp_admin_fail says it all */
+  /* the message of slp_admin_fail says everything, so the other members of slp_admin_why are not needed */
+  SLP_ADMIN_TOLD,
   SLP_ADMIN_NO_MEMORY,
   SLP_ADMIN_STREAM_BUSY,
   SLP_ADMIN_NO_TABLE, /* the table does not exist; slp_admin_fail has the store's message */
   SLP_ADMIN_OWNED,    /* `name`: a shard whose owner lives. Nothing was changed, except perhaps by IMPORT. */
   SLP_ADMIN_SOME_UNCHANGED, /* `left` of `all` leases could not be changed as the operator asked */
-  /* `name`: a worker that could not be evicted, because its row changed before each try */
+  /* `name`: a worker that could not be evicted: the command tried several times, and the rows still did not
+   * show the eviction */
   SLP_ADMIN_NOT_EVICTED,
-  /* `name`: what the operator gave, which is neither a shard with a lease nor a worker */
+  /* `name`: the name that the operator gave; it is neither a shard with a lease nor a worker */
   SLP_ADMIN_NO_SUCH_NAME,
   SLP_ADMIN_NO_SUCH_SHARD, /* `name`: a shard that the stream does not list, and that has no lease */
   SLP_ADMIN_NO_SUCH_LEASE, /* `name`: a shard without a row */
   SLP_ADMIN_BAD_LEASE,     /* `name`: a listed shard whose row is missing or can't be read */
   SLP_ADMIN_UNLISTED,      /* `name`: a shard that the stream does not list any more */
   SLP_ADMIN_NO_LEASES,
-  /* `name`: a shard of which the service does not know the position; slp_admin_fail has the service's
-   * message */
+  /* `name`: a shard; the service does not know the position that the operator gave for it. slp_admin_fail has
+   * the service's message. */
   SLP_ADMIN_REFUSED_POSITION,
   SLP_ADMIN_NO_TIMES, /* rows of this schema can't hold a time */
   SLP_ADMIN_WORKS,    /* `owner`: a worker that lives, perhaps without a lease, so the table is in use */
@@ -119,11 +123,13 @@ typedef enum slp_admin_reason {
   SLP_ADMIN_CHANGING,
   SLP_ADMIN_OTHER_STREAM, /* `name`: the stream for which the token was made */
   SLP_ADMIN_NO_HOLD, /* rows of this schema can't say that an application is drained, or a shard paused */
-  SLP_ADMIN_NOT_SWITCHED,   /* the row with the drain kept changing */
+  /* DRAIN, PAUSE: the row to be changed kept changing, so that every write of this command was refused */
+  SLP_ADMIN_NOT_SWITCHED,
   SLP_ADMIN_STILL_READS_IT, /* PAUSE: `owner` has not given up shard `name` in time; the pause stays */
   SLP_ADMIN_STILL_READ,     /* DRAIN: `left` workers have not stopped in time; the drain stays */
   SLP_ADMIN_NOTHING_LEFT,   /* every shard is read to its end, which a token can't express */
-  /* `left` rows are in the way. `all` not 0: IMPORT had written rows before it saw them. */
+  /* `left` rows or positions keep IMPORT from writing. `all` not 0: IMPORT had written rows before it saw
+   * them. */
   SLP_ADMIN_IN_THE_WAY
 } slp_admin_reason;
 
@@ -134,7 +140,7 @@ typedef struct slp_admin_why {
   const char *stream, *schema; /* the stream and the schema of the command; "" if not known yet */
   slp_str name, owner;
   size_t left, all;
-  size_t unknown; /* SOME_UNCHANGED: of how many of the `left` leases the write got no answer */
+  size_t unknown; /* SOME_UNCHANGED: for how many of the `left` leases no answer came to the write */
   uint8_t wrote;  /* IMPORT, 1: at least one write was sent to the table */
   /* IMPORT: how many rows were surely created; how many positions there are to write */
   size_t made, placed;
@@ -159,17 +165,17 @@ typedef enum slp_import_row {
   SLP_IMPORT_DIFFERS, /* the row exists, but has another position */
   SLP_IMPORT_PARKED,
   SLP_IMPORT_BAD, /* the row that the position comes from can't be read */
-  /* the position is "from a time on", but the row that it comes from does not have the time */
+  /* the position is a time, but the row that the position comes from does not say which */
   SLP_IMPORT_NO_TIME,
-  /* The position says where reading is to begin, which rows of this schema can't hold. Each worker must be
-   * given it as an option. */
+  /* The position is a start (the oldest record, a time, or from now on), and rows of this schema can't hold
+   * such a position. Each worker must get the start as an option instead. */
   SLP_IMPORT_START,
   SLP_IMPORT_POSITION,   /* rows of this schema can't hold this position */
   SLP_IMPORT_EXTRA,      /* only in slp_import_odd: a row of a shard that is not in `placed` */
   SLP_IMPORT_BAD_TARGET, /* only in slp_import_odd: a row that can't be read */
   SLP_IMPORT_FOREIGN     /* only in slp_import_odd: a row of a kind that this schema does not have */
 } slp_import_row;
-typedef struct slp_import_odd { /* a row of the table that keeps IMPORT from writing: it is in the way */
+typedef struct slp_import_odd { /* a row of the table that keeps IMPORT from writing */
   slp_import_row what;
   slp_str name;
   const char *why;
@@ -177,7 +183,7 @@ typedef struct slp_import_odd { /* a row of the table that keeps IMPORT from wri
 } slp_import_odd;
 /* Returns what became of placed[at]. *ret_to: the position for its row. */
 slp_import_row slp_import_row_of(const slp_admin *a, size_t at, slp_position *ret_to);
-/* returns number `at` of the rows that are in the way; NULL: there are fewer */
+/* returns the row number `at`, from 0, of those that keep IMPORT from writing; NULL: there are fewer */
 const slp_import_odd *slp_import_odd_of(const slp_admin *a, size_t at);
 /* Returns how many positions and rows keep IMPORT from writing. */
 size_t slp_import_problems(const slp_admin *a);

@@ -75,7 +75,7 @@ typedef struct slp_admin_shard {
  *                                         +- EVICTING           owners that are in the way
  *                                         +--- WRITING -> NOTIFYING -> ANSWERED
  *
- * LEASES goes through LISTING only if the rows do not say which stream they belong to.
+ * LEASES and DRAIN go through LISTING only if the rows do not say which stream they belong to.
  * RESET to a sequence number goes from the first READING to LOCATING. If the service knows the number, RESET
  * continues as after READING.
  * LAG goes READING -> MEASURING -> ANSWERED.
@@ -113,17 +113,18 @@ typedef struct slp_drain slp_drain;   /* drain_app.c */
 typedef struct slp_pause slp_pause;   /* pause_shard.c */
 typedef struct slp_lags slp_lags;     /* read_lag.c */
 
-/* What is known of the newest row beside the leases by which a worker shows that it lives
- * (slp_row_hint.worker). */
+/* In some layouts a worker writes a row besides its leases again and again, to show that it lives
+ * (slp_row_hint.worker). This struct has what is known of the newest such row. */
 typedef struct slp_admin_sign {
-  int64_t wall_s;   /* the time in that row, in seconds by its worker's clock; 0: there is no such row */
-  slp_str worker;   /* the worker that wrote that row; in `keep` */
-  uint64_t seen_us; /* when this command first read that row */
+  /* the time in the row, in seconds since 1970 by its worker's clock; 0: there is no such row */
+  int64_t wall_s;
+  slp_str worker;   /* the worker that wrote the row; in `keep` */
+  uint64_t seen_us; /* when this command first read the row */
   uint32_t dead_s;  /* the worker is dead if it has not written the row for this time */
-  /* How often the rows were read since such a row was first seen, counted up to 2. A newer row proves a
-   * living worker only if this is not 0. */
+  /* How many times the command has judged the workers since it first saw such a row, counted up to 2. Only if
+   * this is not 0, a newer row proves that a worker lives. */
   uint8_t passes;
-  /* 1: a newer row came while the command watched, so a worker lives */
+  /* 1: a newer row was written while the command watched, so a worker lives */
   uint8_t alive;
 } slp_admin_sign;
 
@@ -150,7 +151,9 @@ struct slp_admin {
   slp_store *store;
   slp_schema *schema;
   slp_store_rows keep; /* memory that is freed with the command */
-  char me[40];       /* this command's name in rows that it writes; it has the form of a worker's instance */
+  /* The name under which this command writes rows. It has the form of a worker's instance,
+   * "id.incarnation". */
+  char me[40];
   slp_str signature; /* the same text as `me`; the member `name` of `writes` points to it */
 
   slp_admin_state state;
@@ -172,9 +175,10 @@ struct slp_admin {
   slp_snapshot snapshot;
   uint64_t trouble_us; /* when a read of the rows last failed; 0: none failed */
   size_t throttled_n;  /* how many rows the list of rows had when it was last throttled */
-  /* Knows when this process stood still. Silence of owners from before that proves nothing. */
+  /* Notes when this process stood still (absence.h). The silence of an owner from before such a time does not
+   * prove that the owner is dead. */
   slp_absence absence;
-  /* runs when `absence` must be told again that this process is running; set as long as the command runs */
+  /* runs when slp_absence_note must be called again; set as long as the command runs */
   slp_timer absence_timer;
   slp_admin_shard *shards; /* the shards of the stream's listing, sorted by id; in `keep` */
   size_t shards_n;
@@ -189,14 +193,14 @@ struct slp_admin {
   slp_placed_list placed; /* SURVEY, IMPORT: the positions; in `keep`, or owned by the caller */
   slp_import *import;     /* what IMPORT knows of each row, in `keep`; NULL: the rows were not compared yet */
   slp_drain *drain;       /* DRAIN: what was done so far, in `keep`; NULL: the rows were not read yet */
-  slp_pause *pause;       /* PAUSE: the same */
+  slp_pause *pause;       /* PAUSE: what was done so far, in `keep`; NULL: the rows were not read yet */
   slp_lag_list lag;       /* LAG: the shards that are read at their positions */
-  slp_lags *lags;         /* LAG: how these are read; owned; NULL: they are not chosen yet */
+  slp_lags *lags;         /* LAG: how the shards in `lag` are read; owned; NULL: they are not chosen yet */
   const char *unlisted; /* LAG: why there is no listing of the stream; in `keep`; NULL: there is a listing */
   /* a text that says which rows are ignored because they belong to other streams; in `keep` */
   slp_str passed;
   uint8_t changing; /* 1: a row says that the fleet is changing (slp_row_hint.unsettled) */
-  /* the text of that row */
+  /* with `changing`: the text in the row that says so */
   char changing_word[64];
   slp_admin_sign sign;
   uint8_t side;  /* which table is read next: 0: the table of leases; otherwise the number of a side table */
@@ -238,15 +242,17 @@ slp_str slp_admin_keep(slp_admin *a, slp_str s);
 const char *slp_admin_text(slp_admin *a, slp_str s);
 
 /* ---- what the command knows of the stream: stream_facts.c ------------------------------------------ */
-int slp_admin_keep_listing(slp_admin *a); /* copies a->list. Returns SLP_ENOMEM if there is no memory. */
+/* Copies the shards of the answer a->list to a->shards, which lives as long as the command. Returns 0 or
+ * SLP_ENOMEM. */
+int slp_admin_keep_listing(slp_admin *a);
 /* Returns the shard in the stream's listing; NULL: it is not listed. */
 const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
 /* returns a time that is never later than the present time of the stream's service */
 int64_t slp_admin_service_ms(const slp_admin *a);
 
-/* Both decide whether the rows belong to another stream (layout_check.c), and return 1 if the command has
- * failed because they do. slp_admin_decides_form must be called before the snapshot is made: it decides in
- * which form the rows of this stream name it. */
+/* Both functions (layout_check.c) look whether the rows belong to another stream, and return 1 if the command
+ * has failed because they do. slp_admin_decides_form also decides in which form rows of this stream name the
+ * stream. So it must be called before the snapshot is made. */
 int slp_admin_decides_form(slp_admin *a);
 int slp_admin_is_other_streams(slp_admin *a);
 
@@ -259,22 +265,22 @@ void slp_admin_reset(slp_admin *a);
 void slp_admin_drain(slp_admin *a);
 void slp_admin_pause(slp_admin *a);
 void slp_pause_write(slp_admin *a); /* writes or removes the mark of a pause */
-void slp_pause_evict(slp_admin *a); /* evicts the owner, which is silent */
-void slp_drain_write(slp_admin *a); /* writes the switch of the drain */
-void slp_drain_evict(slp_admin *a); /* evicts the workers that are silent */
+void slp_pause_evict(slp_admin *a); /* evicts the owner, which has been silent for too long */
+void slp_drain_write(slp_admin *a); /* switches the hold of the application on or off (lease/hold.h) */
+void slp_drain_evict(slp_admin *a); /* evicts the workers that have been silent for too long */
 void slp_admin_survey(slp_admin *a);
 void slp_admin_import(slp_admin *a);
 void slp_import_write(slp_admin *a); /* begins to write the rows of an IMPORT */
 void slp_import_count(const slp_admin *a, slp_admin_why *ret);
 /* release_lease.c: begins to evict the worker that the operator named */
 void slp_admin_evict_victim(slp_admin *a);
-/* release_lease.c: sets the answer that the worker is evicted */
+/* release_lease.c: sets the answer: the worker that the operator named is evicted */
 void slp_admin_tell_victim(slp_admin *a);
-/* release_lease.c: sets the same answer and ends the command; for an eviction that was made before a later
- * request failed */
+/* release_lease.c: sets the same answer, notifies the leader, and ends the command. For an eviction that was
+ * made before a later request failed. */
 void slp_admin_tell_eviction(slp_admin *a);
 
-/* Returns 1 if the task only shows the rows; 0 if it does something because of what they say. */
+/* Returns 1 if the task only shows the rows; 0 if it acts or answers on the basis of what they say. */
 static inline int slp_admin_shows(const slp_admin *a) {
   return a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_LAG;
 }
@@ -286,20 +292,20 @@ void slp_lags_find(slp_admin *a);    /* chooses the shards to read, and begins t
 void slp_lags_measure(slp_admin *a); /* starts MEASURING */
 void slp_lags_free(slp_admin *a);
 #define SLP_LAGS_WORDS 404
-/* writes the AWS error's name and message */
+/* writes the name and the message of the AWS error into `out` */
 void slp_lags_words(const slp_fail *f, char out[SLP_LAGS_WORDS]);
 
 /* ---- copies of positions ------------------------------------------------------------------------------- */
 /* In live_workers.c. Returns 1 if no worker uses these rows; 0 if the command must wait and read again, or
  * has failed because a worker lives. */
 int slp_admin_is_quiet(slp_admin *a);
-/* read_positions.c: remembers what rows beside the leases show of the fleet's workers (slp_schema.hint) */
+/* read_positions.c: remembers what rows besides the leases show of the fleet's workers (slp_schema.hint) */
 void slp_admin_see_hints(slp_admin *a, const slp_store_rows *rows);
-/* The next two functions are in positions.c. They fill a->placed. */
+/* The next four functions are in positions.c. The first three fill a->placed. */
 void slp_placed_of_rows(slp_admin *a);
 /* returns 0, SLP_ENOMEM, or another error; a->fail is then set */
 int slp_placed_of_token(slp_admin *a, slp_str text);
-/* adds a position for each shard that is listed, but is in neither the rows nor the token */
+/* adds a position for each shard that the stream lists, but that is in neither the rows nor the token */
 void slp_placed_fill(slp_admin *a);
 /* returns NULL if the shard is not in the list */
 slp_placed *slp_placed_find(const slp_placed_list *list, slp_str shard);
@@ -314,7 +320,8 @@ typedef enum slp_owner_life {
   SLP_OWNER_NONE,   /* the lease has no owner */
   SLP_OWNER_ALIVE,  /* the owner's row is recent, as far as the clocks of two machines can be compared */
   SLP_OWNER_SILENT, /* the owner is not evicted, but its row is old */
-  /* the owner can't renew any more: it is evicted, it has left, or its worker has a newer incarnation */
+  /* the owner can't renew its leases any more: it is evicted, it has left, or its id has a newer
+   * incarnation */
   SLP_OWNER_EVICTED,
   SLP_OWNER_MISSING, /* the owner has no row */
   SLP_OWNER_UNKNOWN  /* the layout has no rows of workers, which could show whether the owner lives */
@@ -325,8 +332,8 @@ const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name);
 const slp_worker_row *slp_admin_leader(const slp_admin *a);
 /* Returns 1 if w is the row of exactly this instance, and not of another incarnation of its worker. */
 int slp_admin_is_instance(const slp_worker_row *w, slp_str instance);
-/* Returns 1 if the time in the worker's row is too old, by this machine's clock. Needs only one read of the
- * rows. */
+/* Returns 1 if the time in the worker's row is too old, by this machine's clock. One read of the rows is
+ * enough to call this. */
 int slp_admin_worker_silent(const slp_admin *a, const slp_worker_row *w);
 /* Judges a client by its row. Returns SLP_OWNER_ALIVE, SLP_OWNER_SILENT, or SLP_OWNER_MISSING. */
 slp_owner_life slp_admin_client_life(const slp_admin *a, slp_str owner);
@@ -334,11 +341,11 @@ slp_owner_life slp_admin_client_life(const slp_admin *a, slp_str owner);
 const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w);
 
 /* ---- owners, as far as the rows show: owner.c --------------------------------------------------- */
-/* Judges the owner from one read of the rows. If its counter was seen to change, it lives, even if its time
- * is old. */
+/* Judges the owner from one read of the rows. But if this command has seen the owner's sign of life change,
+ * the owner lives, even if the time in its row is old. */
 slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner);
-/* Judges the owner of a lease as slp_admin_owner_life does. But if the lease's row says until when it is
- * held, and that time is over, returns SLP_OWNER_EVICTED. */
+/* Judges the owner of a lease as slp_admin_owner_life does. But if the lease's row says when the lease
+ * expires, and that time has passed, returns SLP_OWNER_EVICTED. */
 slp_owner_life slp_admin_lease_life(const slp_admin *a, const slp_lease_row *l);
 
 /* ---- structs of the public header: public_rows.c
@@ -358,11 +365,11 @@ int slp_admin_has(const slp_admin *a, slp_operation_kind kind);
 /* Sends a write; on_done is called later. Returns 0, SLP_ENOBUFS (all slots are in use), SLP_ENOMEM, or
  * SLP_EINVAL (a row of this schema can't hold what the operation writes). about: see slp_admin_slot.about. */
 int slp_admin_write(slp_admin *a, slp_operation *i, size_t about, void (*on_done)(slp_admin_slot *slot));
-/* Returns 1 if the write was given up for a reason that is still there when the rows are read again. That
- * reason then becomes the command's failure. */
+/* Returns 1 if the write was given up because of a failure that lasts, so that another try would fail too.
+ * Then this failure becomes the command's failure. */
 int slp_admin_write_is_final(slp_admin_slot *slot);
-/* Returns 1 if the write may have been made although no answer says so. A refused try says little if an
- * earlier try got no answer: the earlier one may have been made. */
+/* Returns 1 if the write may have been made although no answer says so. A try that was refused does not prove
+ * the contrary: an earlier try without an answer may have been made. */
 int slp_admin_write_in_doubt(const slp_write *op);
 
 /* ---- owners, watched until they are proven alive or dead: owner_watch.c ------------------------------- */
@@ -375,7 +382,8 @@ typedef struct slp_watched {
   uint8_t alive;   /* 1: the owner's sign of life has changed while it was watched, so it lives */
   uint8_t dead;    /* 1: the owner has been silent for the length of a lease, so it is dead */
 } slp_watched;
-/* Both begin to watch an owner: a worker, or the owner of a lease. They return NULL without memory. */
+/* The next two functions begin to watch an owner: a worker, or the owner of a lease. They return NULL if
+ * there is no memory. */
 slp_watched *slp_watch_add_worker(slp_admin *a, const slp_worker_row *w);
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l);
 /* returns NULL if `name` is not watched */
@@ -386,21 +394,21 @@ void slp_watch_saw(slp_admin *a); /* compares all watched owners with the rows t
 /* returns after what time the rows must be read again to judge this owner */
 uint64_t slp_watch_wait_us(const slp_admin *a, const slp_watched *w);
 void slp_watch_free(slp_admin *a);
-/* returns when this process last continued after it stood still; 0: it never did */
+/* returns when this process last continued after it stood still (absence.h); 0: it never stood still */
 uint64_t slp_watch_back_us(slp_admin *a);
 
 /* ---- leases that are to be changed: edits.c ----------------------------------------------------- */
 /* Makes room for n leases. Returns 0 or SLP_ENOMEM. force, 1: a living owner that has a row is evicted; 0:
  * the command waits until the owner is silent for long enough. */
 int slp_edits_begin(slp_admin *a, size_t n, int force);
-/* adds a lease to be changed; to NULL: its position does not change */
+/* adds a lease to be changed; `to` is its new position, NULL: the position does not change */
 void slp_edits_add(slp_admin *a, slp_str shard, const slp_position *to);
-/* To be called when the rows were read: does the next step for all leases that are not done. */
+/* To be called when the rows were read: does the next step for each lease that is not done. */
 void slp_edits_round(slp_admin *a);
-/* makes the result of a command that was stopped, from what was done until then */
+/* begins EVICTING: evicts the owners that keep leases from being changed */
 void slp_edits_evict(slp_admin *a);
 void slp_edits_write(slp_admin *a); /* starts WRITING */
-void slp_edits_stop(slp_admin *a);  /* makes the result of a stopped command from what was done so far */
+void slp_edits_stop(slp_admin *a);  /* makes the result of a command that was stopped */
 /* makes the result from what became of each lease, even if a->fail is set */
 void slp_edits_conclude(slp_admin *a);
 /* Makes a result without leases. NULL: no memory; the command has then finished. */

@@ -33,9 +33,9 @@ static const slp_set allowed[SLP_ADMIN_STATES] = {
     [SLP_ADMIN_ANSWERED] = 0,
 };
 
-/* Returns how many tables are read besides the table of leases (side tables). SURVEY and IMPORT read them,
- * because their rows may say which rules the workers follow. Other tasks read them only if workers have their
- * rows there. */
+/* Returns how many tables are read besides the table of leases (side tables). SURVEY and IMPORT read all of
+ * them, because rows there may say which rules the workers follow. Other tasks read them only in layouts
+ * whose workers have their rows there. */
 static uint8_t count_side_tables(slp_admin *a) {
   int copies = a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_IMPORT;
   slp_table_spec spec;

@@ -2,8 +2,8 @@
  * done in rounds. Every round reads all rows and compares them with the positions. A row is in the way if it
  * has another position, if no position is given for its shard, or if it can't be read. If a row is in the
  * way, nothing is written. Otherwise the missing rows are created, each on the condition that it does not
- * exist. The next round shows which writes were made. So if a command was interrupted, the next one writes
- * the rest, and if all rows are as they should be, nothing. */
+ * exist. The next round shows which writes were made. If a command was interrupted, the next command writes
+ * the rows that are still missing. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "admin/positions.h"
@@ -19,7 +19,7 @@
 
 struct slp_import {
   slp_import_row *rows; /* what became of each position; as many elements as `placed` */
-  /* as many elements as `placed`: each position in the form that rows of the target can hold */
+  /* the positions in the form that rows of the target can hold; as many elements as `placed` */
   slp_position *to;
   slp_import_odd *odd; /* rows of the target that keep this command from writing; in `keep` */
   size_t odd_n;
@@ -44,7 +44,8 @@ static void operation_of(const slp_admin *a, const slp_placed *p, const slp_posi
                        .shards_n = n};
 }
 
-/* Reads back the row that a write would create. Returns 1 if it is the row of a lease. */
+/* Makes the row that the write `d` would create, and reads it as if it came from the table. Returns 1 if it
+ * is the row of a lease. */
 static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret) {
   slp_attr attrs[SLP_ROW_REQUEST_CHANGES + 2];
   slp_table_spec spec;
@@ -63,7 +64,7 @@ static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret
 }
 
 /* Returns 1 if a row of the target can hold the position. Each layout can express only some positions. So a
- * row is built and read back, and the position in it is compared. */
+ * row is built in memory and read, and its position is compared with the one that went in. */
 static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   slp_store_write none = {.rq = {0}};
   slp_row_request request;
@@ -78,8 +79,8 @@ static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   return same;
 }
 
-/* Converts a position to the form that rows of the target can hold. LATEST means from now on; if the layout
- * has no word for that, it becomes the present time. */
+/* Converts a position to the form that rows of the target can hold. LATEST means: only records from now on.
+ * If the layout has no word for LATEST, the position becomes the present time. */
 static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position *to) {
   *to = p->position;
   if (p->bad) return SLP_IMPORT_BAD;
@@ -87,7 +88,7 @@ static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position 
   if (to->kind == SLP_POSITION_TIME && to->at_ms <= 0) return SLP_IMPORT_NO_TIME;
   if (can_hold(a, p, to)) return SLP_IMPORT_MISSING;
   if (a->o.whole && to->kind == SLP_POSITION_AFTER && !to->mark.sub) {
-    /* the form of "after the record" in layouts that have no index inside aggregates */
+    /* layouts that have no index inside aggregates express "after the record" in this way */
     to->mark.sub = UINT32_MAX;
     return can_hold(a, p, to) ? SLP_IMPORT_MISSING : SLP_IMPORT_POSITION;
   }
@@ -118,8 +119,8 @@ static void odd(slp_admin *a, slp_import_row what, slp_str name, const char *why
   if (at) o->position = *at;
 }
 
-/* Compares a row with its position. Each row is compared only once. If the write of the row got no answer
- * (SLP_IMPORT_SENT), the row's present position shows whether it was made. */
+/* Compares a row with the position given for its shard. Each row is compared only once. If no answer came to
+ * the write of the row (SLP_IMPORT_SENT), the position in the row shows whether the write was made. */
 static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import *m = a->import;
   const slp_placed *p = slp_placed_find(&a->placed, l->shard);
@@ -130,8 +131,8 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import_row *row = &m->rows[p - a->placed.all];
   slp_position *to = &m->to[p - a->placed.all];
   if (*row != SLP_IMPORT_MISSING && *row != SLP_IMPORT_SENT) return;
-  /* A row that was created for LATEST may have a time as its position. A time that an earlier command wrote
-   * is accepted too. */
+  /* If LATEST was converted to a time, a row with any time is accepted, because an earlier command that was
+   * interrupted wrote another time. */
   int time = p->position.kind == SLP_POSITION_LATEST && to->kind == SLP_POSITION_TIME &&
              l->position.kind == SLP_POSITION_TIME;
   if (time || slp_position_same(&l->position, to)) {
@@ -142,8 +143,8 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
   *to = l->position;
 }
 
-/* Judges one row of the target. The row of a lease is compared with its position; another row may be in the
- * way. */
+/* Judges one row of the target. The row of a lease is compared with the position given for its shard. A row
+ * of another kind may be in the way. */
 static void judge(slp_admin *a, const slp_row *from) {
   slp_parsed_row row;
   slp_schema_read_row(a->schema, from, &row);
@@ -200,7 +201,8 @@ static void write_on(slp_admin *a);
 static void written(slp_admin_slot *slot) {
   slp_import *m = slot->admin->import;
   slp_admin_write_is_final(slot);
-  /* If another process has created the row, no write is needed either; the next round compares the row. */
+  /* Nothing is to be done if another process has created the row: the next round compares it with the
+   * position. */
   if (slot->op.end == SLP_OUTCOME_DONE && slot->op.w.written == SLP_WRITTEN_YES)
     /* this command has created the row; from now on a worker may change its position */
     m->rows[slot->about] = SLP_IMPORT_MADE;
@@ -252,7 +254,7 @@ void slp_import_write(slp_admin *a) {
 
 static void refuse(slp_admin *a) {
   a->why.left = slp_import_problems(a);
-  /* not 0: rows were written before another process put these rows in the way */
+  /* why.all not 0: this command had written rows before another process put these rows in the way */
   a->why.all = a->why.wrote;
   slp_admin_failed(a, SLP_ADMIN_IN_THE_WAY, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
 }

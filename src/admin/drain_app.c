@@ -1,10 +1,11 @@
-/* drain_app.c - drains an application, or ends its drain: switches the hold in its row of leadership on or
- * off (lease/hold.h), and notifies the leader.
+/* drain_app.c - drains an application, or ends its drain: switches the hold of the application on or off, and
+ * notifies the leader. The hold is an attribute in the row of leadership; while it is on, no worker reads
+ * (lease/hold.h).
  *
- * A drain then reads the rows again and again, until no worker can read any more: each worker has told in its
- * row that it obeys this version of the hold and has no lease. A worker that registers later
- * reads the row of leadership first. A worker that is silent for a whole lease is evicted, because it may
- * only be stopped, and would go on reading when it wakes. */
+ * To drain, the command then reads the rows again and again until no worker can read any more. Each worker
+ * writes into its own row which version of the hold it obeys, and how many leases it has. A worker that
+ * registers later reads the row of leadership first. A worker that is silent for a whole lease is evicted: it
+ * may only be stopped, and would go on reading when it runs again. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
@@ -18,17 +19,19 @@
 #include <sloop.h>
 #include <sloop_admin.h>
 
-#define ROUNDS_MAX 20u   /* how often the switch is written again when its row has changed meanwhile */
+/* at most this many writes are sent; the hold is written again if its row has changed before the write */
+#define ROUNDS_MAX 20u
 #define AGAIN_US 500000u /* the time between two reads of the rows while workers still read */
 
 struct slp_drain {
   uint64_t begun_us;
-  uint32_t rounds;  /* how many writes, of the switch and of notifications, were sent */
-  uint8_t wrote;    /* 1: the switch was surely written by this command */
-  uint8_t notified; /* 1: the leader was notified after the switch was written */
+  uint32_t rounds;  /* how many writes were sent: of the hold, and notifications of the leader */
+  uint8_t wrote;    /* 1: this command has surely switched the hold */
+  uint8_t notified; /* 1: the leader was notified after the hold was switched */
 };
 
-/* Returns 1 if the worker still reads, or may read. */
+/* Returns 1 if the worker still reads, or may read: it obeys an older version of the hold than `version`, or
+ * it still has leases. */
 static int may_read(const slp_worker_row *w, uint64_t version) {
   return !w->gone.n && (w->hold_version < version || (w->held && !SLP_MUTANT(drain_ignores_leases)));
 }
@@ -59,7 +62,8 @@ static void tell(slp_admin *a) {
 
 static void notified(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  /* An evicted leader refuses the notification. The next read then shows the present leader. */
+  /* If the leader was evicted, the notification is refused. The next read of the rows then shows the present
+   * leader. */
   a->drain->notified = slot->op.end == SLP_OUTCOME_DONE;
   if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
@@ -78,8 +82,8 @@ static void written(slp_admin_slot *slot) {
 
 static int is_switched(const slp_admin *a) { return a->snapshot.leadership.hold.on == a->o.hold_on; }
 
-/* Returns a version greater than every version in the rows. A row of leadership that an operator has deleted
- * may have had a greater version than the present row. */
+/* Returns a version for the hold, greater than every version in the rows. The row of leadership alone is not
+ * enough: if an operator has deleted an earlier one, workers may have seen a greater version in that. */
 static uint64_t new_version(const slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   uint64_t version = s->leadership.hold.version;
@@ -100,8 +104,8 @@ void slp_drain_write(slp_admin *a) {
   if (r) slp_admin_no_memory(a);
 }
 
-/* Returns 1 if the leader must still be notified. The rows were read after the switch was written, so a
- * worker that begins to lead after that read sees the switch by itself. */
+/* Returns 1 if the leader must still be notified. The rows were read after the hold was switched. So a worker
+ * that begins to lead after that read sees the hold by itself. */
 static int is_to_notify(const slp_admin *a) {
   return !a->drain->notified && slp_admin_leader(a) && a->drain->rounds < ROUNDS_MAX;
 }
@@ -133,7 +137,7 @@ void slp_drain_evict(slp_admin *a) {
                         .id = w->id,
                         .incarnation = w->incarnation,
                         .counter = w->counter};
-    /* a worker for which no write is free now is evicted after the next read */
+    /* if no slot for a write is free, the worker is evicted after the next read of the rows */
     if (is_silent(a, w)) (void)slp_admin_write(a, &op, 0, evicted);
   }
   if (!a->busy_n) slp_admin_no_memory(a);

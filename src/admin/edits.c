@@ -17,14 +17,14 @@
 
 #define ROUNDS_MAX 8u
 
-/* The states of a lease that is to be changed (a target): UNSENT -> SENT -> DONE. UNSENT and SENT may also
+/* The states of a target, a lease that is to be changed: UNSENT -> SENT -> DONE. UNSENT and SENT may also
  * become WAS_SO or GIVEN_UP. Each round judges the targets in UNSENT and SENT by their rows. */
 typedef enum target_state {
   TARGET_UNSENT,
   TARGET_SENT, /* a write was sent at least once, and is not known to be made */
   TARGET_DONE,
-  /* The row is as it should be, but not by this command's write: it was so before, or another process changed
-   * it after this command's write was refused. */
+  /* The row is as it should be, but not by this command's write. Either it was so before, or another process
+   * changed it after this command's write was refused. */
   TARGET_WAS_SO,
   TARGET_GIVEN_UP
 } target_state;
@@ -46,9 +46,9 @@ struct slp_edits {
   target *targets; /* in `keep` */
   size_t n;
   size_t write_at;  /* index of the next target to write */
-  size_t evicted_n; /* how many workers were evicted, or may have been because the eviction got no answer */
+  size_t evicted_n; /* how many workers were evicted; counts an eviction that got no answer too */
   size_t evict_at;  /* where slp_watch_each continues: the next watched owner to evict */
-  /* how many rounds have ended with work left */
+  /* how many rounds have ended with targets that are not done */
   uint32_t rounds;
   uint8_t force;
   sloop_admin_result_t *result; /* what the operator gets, in `keep`; NULL: not made yet */
@@ -139,14 +139,15 @@ static sloop_change_t told(slp_admin *a, const target *t) {
   return c;
 }
 
-/* Puts all targets into the result, and sets a->why.left to the number of those that could not be changed as
- * asked. */
+/* Puts all targets into the result. Sets a->why.left to the number of targets that could not be changed as
+ * the operator asked. */
 static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
   slp_edits *c = a->edits;
   sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
   const sloop_change_t **at = slp_admin_room(a, (c->n + 1) * sizeof(const sloop_change_t *));
   size_t n = 0, left = 0, unknown = 0;
-  for (int done = 0; done < 2 && all && at; done++) { /* first the targets that were not changed */
+  /* done 0: the targets that were not changed; done 1: the others */
+  for (int done = 0; done < 2 && all && at; done++) {
     for (size_t i = 0; i < c->n; i++) {
       if (is_so_now(&c->targets[i]) != done) continue;
       left += !done;
@@ -180,7 +181,8 @@ void slp_edits_stop(slp_admin *a) {
   sloop_admin_result_t *r = c->result ? c->result : slp_admin_room(a, sizeof *r);
   if (!r) return;
   if (!r->worker) r->worker = "";
-  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* a write that is under way may or may not be made */
+  /* a write that is under way at the stop may or may not be made */
+  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) {
     const slp_admin_slot *s = &a->slots[i];
     if (!s->op.busy) continue;
     if (s->on_done == written) c->targets[s->about].in_doubt = 1;
@@ -208,8 +210,8 @@ static void evicted(slp_admin_slot *slot) {
   evict_on(a);
 }
 
-/* Marks a watched owner as evicted. Without `force`, on the condition that the owner's counter has not
- * changed since it was watched. */
+/* Marks a watched owner as evicted. Without `force`, the write has the condition that the owner's counter is
+ * as it was when last read. */
 static int evict(slp_admin *a, const slp_watched *w) {
   slp_operation i = {.kind = SLP_OPERATION_EVICT,
                      .me = slp_str_of(a->me),
@@ -225,7 +227,7 @@ static void evict_on(slp_admin *a) {
   while (a->fail.class == SLP_FINE && (w = slp_watch_each(a, &c->evict_at))) {
     int r = evict(a, w);
     if (r == SLP_ENOBUFS) {
-      c->evict_at--; /* no slot is free, so this owner is evicted when one is */
+      c->evict_at--; /* no slot for a write is free; when one is, this owner is evicted */
       return;
     }
     if (r) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
@@ -238,8 +240,8 @@ void slp_edits_evict(slp_admin *a) {
   evict_on(a);
 }
 
-/* Finds the owner of a lease, if it must be evicted or proven dead before the lease is written. Returns 1 if
- * there is one, which is then watched, in *ret. Returns 0 if there is none, or SLP_ENOMEM. */
+/* Looks whether the owner of a lease must be evicted or proven dead before the lease is written. Returns 1 if
+ * so; the owner is then watched, and *ret is the entry. Returns 0 if not, or SLP_ENOMEM. */
 static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
   int force = a->edits->force;
   *ret = NULL;
@@ -256,7 +258,7 @@ static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
   }
   *ret = slp_watch_add(a, l);
   if (!*ret) return SLP_ENOMEM;
-  /* If the owner has a row, that must be marked as evicted before the lease is written. */
+  /* if the owner has a row, the row must be marked as evicted before the lease is written */
   return (*ret)->dead && ((*ret)->silence.last.missing || !by_rows(a)) ? 0 : 1;
 }
 
@@ -276,7 +278,7 @@ static void written(slp_admin_slot *slot) {
   write_on(a);
 }
 
-/* Keeps what the row said before this command's write, for the result. */
+/* Stores what the row said before this command's write, because the result reports it. */
 static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
   t->was = l->position;
   t->was_owner = slp_admin_keep(a, l->owner);
@@ -286,7 +288,8 @@ static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
 
 static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
   target *t = &a->edits->targets[at];
-  /* 1: if only leases show who lives, a release is the same write that the owner would send */
+  /* 1: the lease is released in a layout where only leases show who lives. The write is then the same as if
+   * the owner had sent it. */
   int as_owner = !by_rows(a) && t->to.kind == SLP_POSITION_NONE;
   const slp_admin_shard *listed = slp_admin_listed(a, l->shard);
   slp_operation i = {.kind = as_owner ? SLP_OPERATION_RELEASE : SLP_OPERATION_RESET,

@@ -19,7 +19,8 @@
 
 /* ---- workers ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if the time in the worker's row is too old. If the row was seen to change, returns 0. */
+/* Returns 1 if the time in the worker's row is too old. If this command has seen the row change, returns
+ * 0. */
 static int is_silent(const slp_admin *a, const slp_worker_row *w) {
   char name[200];
   if (!slp_admin_worker_silent(a, w)) return 0;
@@ -56,8 +57,8 @@ static int in_assignment(const slp_assignment_row *p, slp_str shard) {
   return 0;
 }
 
-/* Finds the worker of a shard in layouts where all workers share one list of shards, and each worker takes
- * the shards whose index in the list fits its own index among the living workers. Returns NULL if there is
+/* For layouts where all workers share one list of shards. Each worker takes the shards whose index in the
+ * list fits the worker's own index among the living workers. Returns the worker of the shard; NULL: there is
  * none. */
 static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   const slp_snapshot *s = &a->snapshot;
@@ -69,8 +70,8 @@ static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   return NULL;
 }
 
-/* Returns a worker to which an assignment row gives the shard: a living one if there is one, otherwise a
- * silent one. NULL: there is none. */
+/* Returns the worker to which an assignment row gives the shard. Prefers a living worker to a silent one.
+ * NULL: there is none. */
 static const slp_worker_row *assigned_to(const slp_admin *a, slp_str shard) {
   const slp_worker_row *silent = NULL;
   if (slp_admin_has_clients(a)) return by_index(a, shard);
@@ -97,9 +98,9 @@ static sloop_leader_state_t leader_state(const slp_admin *a) {
   return SLOOP_LEADER_DEAD;
 }
 
-/* Returns in how many ms other workers may treat a silent worker as dead. Each of them counts from the moment
- * when it saw the silent worker's last heartbeat. If that worker was the leader, the others began to watch
- * its row only after half a lease. */
+/* Returns after how many ms other workers may treat a silent worker as dead. Each worker counts from the
+ * moment when it saw the last heartbeat of the silent worker. If the silent worker was the leader, the others
+ * begin to watch its row only after half a lease. */
 static int64_t free_in_ms(const slp_admin *a, const slp_worker_row *w) {
   return slp_max_i64(0, w->wall_ms + (int64_t)w->lease_ms + w->lease_ms / 2 + 2000 - a->wall_ms);
 }
@@ -134,8 +135,8 @@ static int holds_back(const slp_admin *a, slp_str parent) {
 }
 
 /* Returns the parents that the owner of the lease waits for. In some layouts a row names at most one parent.
- * A worker of sloop then learns both from the stream, and waits for both; a worker of another system goes by
- * the row. */
+ * A worker of sloop then learns both parents from the stream, and waits for both. A worker of another system
+ * waits only for the parent in the row. */
 static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
   slp_str id, incarnation;
   const slp_admin_shard *listed = names_one_parent(a) ? slp_admin_listed(a, l->shard) : NULL;
@@ -143,7 +144,8 @@ static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
   return listed->parents;
 }
 
-/* Returns the nearest ancestor of a shard that waits for no parent itself. */
+/* Follows the parents that hold a shard back, from the shard upwards. Returns the first ancestor that no
+ * parent holds back. */
 static slp_str first_cause(const slp_admin *a, slp_str shard) {
   for (int n = 0; n < ANCESTORS_MAX; n++) {
     const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, shard);
@@ -168,7 +170,8 @@ static int has_parent(const slp_str parents[2], slp_str shard) {
   return slp_str_eq(parents[0], shard) || slp_str_eq(parents[1], shard);
 }
 
-/* The listing may be older than the table, so children that only the table has are added too. */
+/* Adds the children of the shard to e. The listing may be older than the table, so children that only the
+ * table has are added too. */
 static void add_children(slp_admin *a, sloop_explanation_t *e, slp_str shard) {
   const slp_snapshot *s = &a->snapshot;
   const sloop_shard_lease_t **all =
@@ -262,7 +265,7 @@ static void find_hole(slp_admin *a, sloop_explanation_t *e) {
 }
 
 /* Begins to watch every worker that seems silent, because the answer depends on how many workers live.
- * Returns the one with the longest lease. NULL: no worker seems silent. */
+ * Returns the watched worker with the longest lease. NULL: no worker seems silent. */
 static const slp_watched *watch_silent(slp_admin *a) {
   const slp_watched *longest = NULL;
   for (size_t i = 0; i < a->snapshot.workers_n; i++) {
@@ -274,13 +277,13 @@ static const slp_watched *watch_silent(slp_admin *a) {
   return longest;
 }
 
-/* Returns 1 if the rows must be read again because a worker seems silent: if it lives, it will have written
- * its row by then. If this process stood still, the wait begins again, because the worker may have stood
- * still at the same time. */
+/* Returns 1 if the rows must be read again because a worker seems silent. If the worker lives, it will have
+ * written its row before that read. If this process stood still, the wait begins again, because the worker
+ * may have stood still at the same time. */
 static int listens(slp_admin *a, const slp_lease_row *l) {
   if (a->watch) slp_watch_saw(a);
-  /* The rows of clients are not read again: clients write them seldom, so a time older than a lease is proof
-   * enough. */
+  /* Clients (slp_admin_has_clients) write their rows seldom. So the rows are not read again: a time older
+   * than a lease is proof enough. */
   if (slp_admin_has_clients(a)) return 0;
   const slp_watched *w = is_ended(l) ? NULL : watch_silent(a);
   uint64_t beat_us = w ? w->lease_us / 5 * 2 : 0;

@@ -14,8 +14,8 @@ static int is_told(const slp_admin *a, const slp_lease_row *l) {
   return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
 }
 
-/* Returns 1 if the owner of the lease may live: it has no row, or its row has no time, or the time is less
- * than a lease ago by this machine's clock. */
+/* Returns 1 if the owner of the lease may live: it has no row, its row has no time, or that time is less than
+ * a lease ago by this machine's clock. */
 static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
@@ -38,8 +38,8 @@ static slp_lag_entry entry_of(slp_str shard, const slp_position *position, int l
                          .leased = leased != 0};
 }
 
-/* Returns 1 if an ancestor of the shard has a lease, so that the shard will be read from its beginning. Where
- * reading of any other shard without a lease will begin, only the application's workers know. */
+/* Returns 1 if an ancestor of the shard has a lease, so that the shard will be read from its beginning. For
+ * other shards without a lease, only the application's workers know where reading will begin. */
 static int is_below_lease(const slp_admin *a, const slp_admin_shard *s) {
   for (size_t depth = 0; s && depth <= a->shards_n; depth++) {
     const slp_admin_shard *up = NULL;
@@ -73,7 +73,8 @@ void slp_lags_choose(slp_admin *a) {
     const slp_lease_row *row = &a->snapshot.leases[i];
     if (!is_to_be_read(a, row)) continue;
     l->all[l->n] = entry_of(row->shard, &row->position, 1);
-    /* LATEST is only a default of the operator's options, so the shard has no position */
+    /* LATEST does not come from the row here, but from the operator's options, so the shard has no
+     * position */
     if (row->begin_untold && row->position.kind == SLP_POSITION_LATEST)
       l->all[l->n].lag = SLOOP_LAG_NO_POSITION;
     l->all[l->n++].may_live = owner_may_live(a, row) != 0;

@@ -18,16 +18,16 @@ static int fail_with(slp_admin *a, const char *why) {
   return 1;
 }
 
-/* Returns 1 if the task compares the rows with the stream's shards. RELEASE does not, because leases may be
- * given back whatever their rows say. IMPORT does not, because it reports each row that does not fit. */
+/* Returns 1 if the task compares the rows with the stream's shards. RELEASE does not, because an operator may
+ * free a lease whatever its row says. IMPORT does not, because it reports each row that does not fit. */
 static int compares(const slp_admin *a) {
   return a->schema->is_other_streams && a->shards_n &&
          (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET ||
           slp_admin_shows(a));
 }
 
-/* For rows of another stream. If the command only shows rows, reports to which stream they belong and returns
- * 0. Otherwise the command fails, and 1 is returned. */
+/* To be called if rows belong to another stream. If the command only shows rows, stores `text` for the
+ * answer, and returns 0. Otherwise fails the command, and returns 1. */
 static int say_or_fail(slp_admin *a, const char *text) {
   char line[480];
   if (!slp_admin_shows(a)) return fail_with(a, text);

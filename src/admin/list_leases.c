@@ -20,8 +20,9 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const sloop_worker_t *)a)->worker, ((const sloop_worker_t *)b)->worker);
 }
 
-/* Lists each worker that is known only from leases. An ended lease does not prove a worker: it still has its
- * last owner's name, who may have left long ago. A worker counts as dead if all its leases have run out. */
+/* Lists each worker that is known only from leases. Ended leases are ignored, because such a lease still
+ * names its last owner, which may have left long ago. A worker counts as dead if all its leases have
+ * expired. */
 static size_t owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t *leases, size_t n) {
   size_t named = 0, found = 0;
   for (size_t i = 0; i < n; i++) {

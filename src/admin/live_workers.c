@@ -10,7 +10,7 @@
 
 #include <sloop.h>
 
-#define SIGN_AGAIN_US UINT64_C(5000000) /* time between two looks at the rows that show a worker's life */
+#define SIGN_AGAIN_US UINT64_C(5000000) /* time between two reads of the rows that show a worker's life */
 
 /* Returns 1 if the owner of this lease must be watched; 0 if it need not be, or can't be. */
 static int counts(const slp_admin *a, const slp_lease_row *l) {
@@ -21,7 +21,7 @@ static int counts(const slp_admin *a, const slp_lease_row *l) {
 }
 
 typedef struct obstacle {
-  uint64_t wait_us; /* after what time the owners must be judged again; UINT64_MAX: they need not be */
+  uint64_t wait_us; /* after how many us the owners must be judged again; UINT64_MAX: they need not be */
   slp_str shard, alive;
 } obstacle;
 
@@ -35,9 +35,9 @@ static void meet(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard,
   }
 }
 
-/* Remembers the newest time in all clients' rows. A client without a lease is known only by its own row,
- * which it writes as long as it lives. To watch the newest time is enough, because it grows when any client
- * writes its row. */
+/* Remembers the newest time in the rows of all clients (slp_admin_has_clients). A client without a lease is
+ * known only by its own row, which it writes again and again. It is enough to watch the newest time, because
+ * it grows when any client writes its row. */
 static void see_clients(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   uint64_t youngest = a->worker_ns;
@@ -49,8 +49,8 @@ static void see_clients(slp_admin *a) {
   a->worker_lives |= youngest && a->worker_ns > youngest;
 }
 
-/* Returns how much is left of the time `us`, which began when this process last continued after it stood
- * still. Returns 0 if it never did, or if the time is over. */
+/* When this process continues after it stood still (absence.h), a wait of length `us` begins. Returns how
+ * much of this wait is left; 0 if the process never stood still, or if the wait is over. */
 static uint64_t left_since_back_us(slp_admin *a, uint64_t us) {
   uint64_t back_us = slp_watch_back_us(a), now = slp_now_us(a->o.host), until_us = slp_after_us(back_us, us);
   return back_us && until_us > now ? until_us - now : 0;

@@ -21,8 +21,8 @@ struct slp_migrate {
   slp_admin *survey; /* the command that reads `from`; NULL: `from` is a token */
   slp_admin *import; /* the command that writes `to`; NULL: not started yet, or `to` is a token */
   slp_admin *last;   /* `survey` or `import`: the command that the result is about */
-  slp_buf text;      /* the text of the token for `to` */
-  /* what becomes of each position; NULL: not known yet */
+  slp_buf text;      /* the token for `to` */
+  /* what was done, or would be done, with each position; NULL: not known yet */
   sloop_migration_t *told;
 };
 
@@ -72,7 +72,7 @@ static sloop_move_kind_t of_token(const slp_placed *p) {
 
 static int is_problem(sloop_move_kind_t kind) { return kind >= SLOOP_MOVE_DIFFERS; }
 
-/* Makes m->told: all positions that are copied, and the rows that are in the way. */
+/* Makes m->told: all positions that are copied, and the rows that keep them from being copied. */
 static void tell(slp_migrate *m, slp_admin *a) {
   const slp_placed_list *list = slp_admin_placed(a);
   size_t odd = 0;

@@ -1,6 +1,6 @@
 /* migrate.h - copies the positions of a stream from a lease table or a token (the source) to a lease table or
- * a token (the target). For each table there is a command (command.h). The command that writes the target
- * starts when the one that reads the source has ended. */
+ * a token (the target). Each table has its own command (command.h). The command that writes the target starts
+ * when the command that reads the source has ended. */
 #ifndef SLP_ADMIN_MIGRATE_H
 #define SLP_ADMIN_MIGRATE_H
 
@@ -20,9 +20,10 @@ typedef struct slp_migrate_side {
   int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
               slp_fail *f); /* opens the table, as in slp_admin_opts; NULL: this side is a token */
   void *ctx;
-  slp_str token;   /* the token that `from` is; copied */
+  slp_str token;   /* if `from` is a token, the token; copied */
   uint8_t several; /* 1: the table may have rows of other streams too */
-  uint8_t in_use;  /* of `from`, 1: workers may live there; their checkpoints are copied as they are */
+  /* for `from`, 1: workers may use the table meanwhile; their checkpoints are copied as they are */
+  uint8_t in_use;
 } slp_migrate_side;
 
 typedef struct slp_migrate_opts {
@@ -40,8 +41,8 @@ typedef struct slp_migrate_opts {
 
 /* Starts a copy at once. At least one side must be a table. Returns 0 or SLP_ENOMEM. */
 int slp_migrate_new(slp_migrate **ret, slp_mem *mem, const slp_migrate_opts *o);
-/* Stops the copy before it is done, as slp_admin_stop does. slp_migrate_told then returns what was done until
- * then. */
+/* Stops the copy before it is done, as slp_admin_stop does. Afterwards slp_migrate_told returns what was done
+ * before the stop. */
 void slp_migrate_stop(slp_migrate *m);
 void slp_migrate_free(slp_migrate *m); /* stops the copy if it still runs, and frees it; NULL is allowed */
 

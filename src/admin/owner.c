@@ -18,12 +18,11 @@ slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner) {
 }
 
 slp_owner_life slp_admin_lease_life(const slp_admin *a, const slp_lease_row *l) {
-  /* A client of kinsumer does not write the lease of an idle shard, so an old lease of a client proves
-   * nothing. */
+  /* Clients (slp_admin_has_clients) do not write the lease of an idle shard, so an old lease of a client
+   * proves nothing. */
   const slp_strategy *s = a->schema->strategy;
   int by_time = s && s->past_us && !slp_admin_has_clients(a) && l->owner.n && l->epoch;
-  /* The time in the lease's row is over, so a worker that waits for the lease takes it now. It need not be
-   * read again. */
+  /* The lease has expired, so a worker that waits for it takes it now. One read is enough to know that. */
   if (by_time && s->past_us(l->epoch, a->wall_ms, 0, a->o.lease_ms) == 0) return SLP_OWNER_EVICTED;
   return slp_admin_owner_life(a, l->owner);
 }

@@ -16,8 +16,8 @@ struct slp_watch {
 
 static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
 
-/* Returns until when the row of a client proves that the client lives; 0: it has no row. Its leases prove
- * nothing, because a client does not write the leases of idle shards. */
+/* Returns until when the row of a client (slp_admin_has_clients) proves that the client lives; 0: it has no
+ * row. The client's leases prove nothing, because a client does not write the leases of idle shards. */
 static uint64_t client_until_ns(const slp_admin *a, slp_str owner) {
   const slp_worker_row *w = slp_admin_has_clients(a) ? slp_snapshot_worker(&a->snapshot, owner) : NULL;
   return w ? w->counter + (uint64_t)a->o.lease_ms * 1000000 : 0;
@@ -89,8 +89,9 @@ static slp_watched *add(slp_admin *a, slp_str name) {
   return w;
 }
 
-/* A client writes its row once in each check period, which is a fifth of a lease. A client whose row is old
- * gets two periods, as it does from other clients (guest/index.c:is_left). */
+/* A client (slp_admin_has_clients) writes its row once in each check period, which is a fifth of a lease. A
+ * client whose row is old is watched for two check periods. Other clients give it the same time
+ * (guest/index.c:is_left). */
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
   slp_watched *w = add(a, by_rows(a) ? l->owner : l->shard);
   if (w && slp_admin_has_clients(a) && slp_admin_client_life(a, l->owner) != SLP_OWNER_ALIVE)

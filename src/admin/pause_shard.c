@@ -1,8 +1,8 @@
-/* pause_shard.c - pauses one shard of an application, or ends its pause: writes the mark `pause` into the
- * row of its lease, or removes it, and notifies the leader. The leader then assigns the lease to no worker.
- * The owner reads the row, and gives the lease up when the records that are out have come back. A pause is
- * done when the lease has no owner any more. An owner that is silent for a whole lease is evicted, because
- * it may only be stopped, and would go on reading for a moment when it wakes. */
+/* pause_shard.c - pauses one shard of an application, or ends its pause: writes the mark `pause` into the row
+ * of the shard's lease, or removes the mark, and notifies the leader. The leader then assigns the lease to no
+ * worker. The owner reads the row, waits until the user has returned the records that are out, and gives the
+ * lease up. A pause is done when the lease has no owner any more. An owner that is silent for a whole lease
+ * is evicted: it may only be stopped, and would go on reading for a moment when it runs again. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
@@ -15,19 +15,21 @@
 #include <sloop.h>
 #include <sloop_admin.h>
 
-#define ROUNDS_MAX 20u   /* how often the mark is written again when the row has changed meanwhile */
+/* at most this many writes are sent; the mark is written again if the row has changed before the write */
+#define ROUNDS_MAX 20u
 #define AGAIN_US 500000u /* the time between two reads of the rows while the owner still reads */
 
 struct slp_pause {
   uint64_t begun_us;
-  uint32_t rounds;  /* how many writes, of the mark and of notifications, were sent */
+  uint32_t rounds;  /* how many writes were sent: of the mark, and notifications of the leader */
   uint8_t wrote;    /* 1: the mark was surely written or removed by this command */
-  uint8_t notified; /* 1: the leader was notified after that */
+  uint8_t notified; /* 1: the leader was notified after the mark was written or removed */
 };
 
 static void notified(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  /* An evicted leader refuses the notification. The next read then shows the present leader. */
+  /* If the leader was evicted, the notification is refused. The next read of the rows then shows the present
+   * leader. */
   a->pause->notified = slot->op.end == SLP_OUTCOME_DONE;
   if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
@@ -44,7 +46,8 @@ static void written(slp_admin_slot *slot) {
     slp_admin_read_in(a, 0);
 }
 
-/* Returns 1 if the row is not as the operator wants it. An end of a pause also ends parking. */
+/* Returns 1 if the row is not as the operator wants it. The end of a pause also releases a shard that a
+ * worker has parked, so that it is read again. */
 static int is_to_be_written(const slp_admin *a, const slp_lease_row *l) {
   return a->o.hold_on ? !l->paused : l->parked;
 }
@@ -71,7 +74,8 @@ void slp_pause_write(slp_admin *a) {
   if (r) slp_admin_no_memory(a);
 }
 
-/* Returns 1 if the owner may still read the shard. An owner that seems silent may only be stopped. */
+/* Returns 1 if the owner may still read the shard. A silent owner counts too: it may only be stopped, and
+ * read on later. */
 static int may_be_read(slp_admin *a, const slp_lease_row *l) {
   slp_owner_life life = slp_admin_owner_life(a, l->owner);
   return a->o.hold_on && life != SLP_OWNER_NONE && life != SLP_OWNER_EVICTED;

@@ -37,7 +37,8 @@ static void sort(slp_placed_list *list) {
 
 /* ---- from rows ---------------------------------------------------------------------------------------- */
 
-/* Returns a copy of a text that is freed with the command. (The rows are freed before.) */
+/* Returns a copy of a text that lives as long as the command. The rows, from which texts come, are freed
+ * earlier. */
 static slp_str keep(slp_admin *a, slp_str s) { return s.n ? slp_admin_keep(a, s) : (slp_str){NULL, 0}; }
 
 void slp_placed_of_rows(slp_admin *a) {
@@ -64,9 +65,9 @@ void slp_placed_of_rows(slp_admin *a) {
 
 /* ---- from a token ------------------------------------------------------------------------------------- */
 
-/* Returns the position for a row. For each shard a token has a position and a time before which no record is
- * handed out; a row can hold only one of the two. If the position is the oldest record, it is the time,
- * otherwise the position. */
+/* Returns the position for a row. A token has two things for each shard: a position, and a time before which
+ * no record is handed out. A row can hold only one of them. So if the position is the oldest record, returns
+ * the time, otherwise the position. */
 static slp_position position_of(const slp_admin *a, const slp_token_shard *t) {
   slp_position from = t->from;
   if (from.kind == SLP_POSITION_OLDEST && t->not_before_ms >= 0)
@@ -163,7 +164,7 @@ void slp_placed_fill(slp_admin *a) {
 
 /* ---- to a token --------------------------------------------------------------------------------------- */
 
-/* Returns 1 if the shard is in the list, and has records left to read. */
+/* Returns 1 if the shard is in the list, its row can be read, and it is not read to its end. */
 static int is_read(const slp_placed *p) { return p && !p->bad && p->position.kind != SLP_POSITION_END; }
 
 static slp_token_shard shard_of(const slp_placed_list *list, const slp_placed *p) {

@@ -1,4 +1,4 @@
-/* public_rows.c - makes the structs of the public header (sloop.h) from rows of the table. */
+/* public_rows.c - makes the structs of the public header sloop_admin.h from rows of the table. */
 #include "admin/command_inside.h"
 #include "core/mark.h"
 #include "core/position.h"
@@ -25,8 +25,8 @@ sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_posit
   return (sloop_position_t){.at_ms = 0};
 }
 
-/* Returns the state of a lease that is reported for this life of its owner. It is true for the moment of one
- * read: an owner that is not evicted may have died since, and clocks differ. */
+/* Returns the state to report for a lease whose owner has this life. It was true when the rows were read: an
+ * owner that is not evicted may have died since, and clocks differ. */
 static sloop_lease_state_t state_of(slp_owner_life life) {
   switch (life) {
     case SLP_OWNER_NONE: return SLOOP_LEASE_FREE;
@@ -39,8 +39,8 @@ static sloop_lease_state_t state_of(slp_owner_life life) {
   return SLOOP_LEASE_OWNED;
 }
 
-/* Returns the state of a lease. If its owner has left, it counts as free, because a worker that leaves stops
- * reading before it writes that it has left. */
+/* Returns the state of a lease. A lease whose owner has left counts as free, because a worker that leaves
+ * stops reading before it marks its row as left. */
 sloop_lease_state_t slp_admin_lease_state(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = l->owner.n ? slp_admin_worker_of(&a->snapshot, l->owner) : NULL;
   if (w && w->gone.n && w->leaving) return SLOOP_LEASE_FREE;
@@ -69,7 +69,8 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .begin_untold = l->begin_untold};
 }
 
-/* Returns how many leases the worker has. Rows of clients do not say it, so their leases are counted. */
+/* Returns how many leases the worker has. Rows of clients (slp_admin_has_clients) do not have this number, so
+ * their leases are counted. */
 static uint32_t held_by(const slp_admin *a, const slp_worker_row *w) {
   uint32_t n = 0;
   if (!slp_admin_has_clients(a)) return w->held;

@@ -24,14 +24,16 @@
 #include <stdio.h>
 
 #define AT_ONCE_MAX 64u
-#define AT_ONCE_OF_LARGE 16u /* AT_ONCE for Kinesis, where a page of two records may have 20 MiB */
+/* instead of AT_ONCE_MAX for Kinesis, where a page of two records may have 20 MiB */
+#define AT_ONCE_OF_LARGE 16u
 #define BEGIN_GAP_US 5000u
 /* least time between two pages of a shard: Kinesis allows five calls a second for each */
 #define PAGE_GAP_US SLP_PACE_FLOOR_US
 #define PAGES_MAX 12u
 #define TRIES_MAX 4u
 #define CURSOR_MAX 4096u
-/* readings may begin in this many percent of the time limit; the rest is for readings to end */
+/* readings may begin only in this first part of the time limit, in percent; the rest is for readings to
+ * end */
 #define BEGIN_PERCENT 80
 
 typedef struct reading { /* the reading of one shard; an element of `places` */
@@ -54,13 +56,13 @@ typedef struct reading { /* the reading of one shard; an element of `places` */
 } reading;
 
 struct slp_lags {
-  /* first: the entry of slp_admin.lag that is read first. begun: entries whose turn has come. out: shards
-   * that are being read now. */
+  /* first: index of the entry of slp_admin.lag that is read first. begun: how many entries were taken up so
+   * far. out: how many shards are being read now. */
   size_t first, begun, out;
   uint64_t begin_us, end_us; /* no reading begins after begin_us; all of them end at end_us */
   uint64_t next_us;          /* no reading begins before this time */
-  /* an error that every reading would meet, such as a call that is not allowed; no other shard is tried then.
-   * In `keep` */
+  /* an error that every reading would get, such as a call that is not allowed. Then no other shard is tried.
+   * NULL: there was none. In `keep` */
   const char *for_all;
   /* pace: runs at next_us. end: runs at end_us. */
   slp_timer pace, end;
@@ -119,9 +121,8 @@ static void try_again(reading *r, const slp_fail *f) {
 
 static void locate(reading *r);
 
-/* Called when the service does not keep the position any more. If the owner may live, it may have read
- * further than its row says. How far it is behind is then measured from the oldest record that the stream
- * keeps. */
+/* Called when the stream does not keep the position any more. An owner that may live may have read further
+ * than its row says. Its lag is then measured from the oldest record that the stream keeps. */
 static void on_trimmed(reading *r) {
   if (!r->entry->may_live || r->from_oldest) {
     done(r, SLOOP_LAG_TRIMMED, -1, "");
@@ -131,7 +132,7 @@ static void on_trimmed(reading *r) {
   locate(r);
 }
 
-/* Ends this reading and all others, after an error that every reading would meet. */
+/* Ends this reading after an error that every reading would get. No other reading is begun. */
 static void give_up_all(reading *r) {
   slp_admin *a = r->admin;
   if (!a->lags->for_all) a->lags->for_all = slp_admin_text(a, slp_str_of(r->error));
@@ -157,7 +158,7 @@ static void failed(reading *r, const slp_fail *f) {
         done(r, SLOOP_LAG_REFUSED, -1, r->error);
         return;
       }
-      /* the refusal may have been only of the iterator, so another one is asked for */
+      /* perhaps the service refused only the iterator, so another iterator is asked for */
       r->relocated = (uint8_t)had_cursor;
       break;
     case SLP_FINE:
@@ -217,9 +218,10 @@ static int is_passed(const reading *r) {
   return !n || slp_num_cmp(slp_rec_seq(r->page, &r->page->recs[0]), slp_mark_seq(&p->mark)) > 0;
 }
 
-/* Returns 1 if the reader has lost records. A living owner may have read further than its row says; on an
- * idle shard the record in its row may expire while nothing is lost. So a living owner has lost records only
- * if the oldest record that waits for it is older than half of the retention time. */
+/* Returns 1 if records were lost: the stream does not keep them, and the owner has not read them. But a
+ * living owner may have read further than its row says, and on an idle shard the record in its row may expire
+ * while nothing is lost. So a living owner has lost records only if the oldest record that waits for it is
+ * older than half of the retention time. */
 static int is_lost(const reading *r, int64_t behind_ms) {
   int64_t kept_ms = r->admin->describe.retention_ms;
   if (!is_passed(r)) return 0;
@@ -258,8 +260,7 @@ static int64_t behind_of(const reading *r, const slp_rec *rec) {
   return slp_max_i64(age, r->page->behind_ms > 0 ? r->page->behind_ms : -1);
 }
 
-/* Called for a page that has no record which waits to be read. Returns 1 if the shard has none after it
- * either. */
+/* Called for a page on which no record waits to be read. Returns 1 if none waits after this page either. */
 static int is_tip(const reading *r) {
   const slp_page *p = r->page;
   if (p->behind_ms == 0 || !p->next.n) return 1;
@@ -387,7 +388,7 @@ static reading *free_place(slp_lags *l) {
   return NULL;
 }
 
-/* Returns the next shard to read; leaves out shards without a position. NULL: there are no more. */
+/* Returns the next shard to read. Shards without a position are left out. NULL: there are no more. */
 static slp_lag_entry *next_entry(slp_admin *a) {
   slp_lags *l = a->lags;
   while (l->begun < a->lag.n) {

@@ -1,5 +1,5 @@
-/* read_positions.c - reads the position of every shard from the rows of a table. Unless the operator asked
- * for a snapshot (slp_admin_opts.in_use), no worker may use the table at that time. */
+/* read_positions.c - reads the position of every shard from the rows of a table. No worker may use the table
+ * meanwhile, unless slp_admin_opts.in_use is 1. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"

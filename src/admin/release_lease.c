@@ -37,12 +37,12 @@ struct slp_victim {
   slp_worker_row row; /* the worker's row as it was first read; its texts are in `keep` */
   /* the leases that the worker had before it was evicted; of this result only `changes` is used */
   sloop_admin_result_t leases;
-  /* how many evictions were sent that the rows do not show yet */
+  /* how many reads of the rows did not show the eviction that was sent before */
   uint32_t rounds;
 };
 
-/* Lists the leases that the worker has before it is evicted, because these become free. After the eviction
- * they may belong to other workers, or to the worker again. */
+/* Lists the leases that the worker has before it is evicted: the eviction frees them. After the eviction
+ * other workers may take these leases, or the worker itself under a new incarnation. */
 static int fill_leases(slp_admin *a, sloop_admin_result_t *r) {
   const slp_snapshot *s = &a->snapshot;
   sloop_change_t *all = slp_admin_room(a, (s->leases_n + 1) * sizeof *all);
@@ -89,8 +89,8 @@ static void declared(slp_admin_slot *slot) {
     slp_admin_move(a, SLP_ADMIN_READING);
 }
 
-/* Sets the answer that the worker is evicted. It has the leases from before the eviction, because the rows
- * were not read again. */
+/* Sets the answer: the worker is evicted. The answer lists the leases that the worker had before the
+ * eviction, because the rows were not read again. */
 void slp_admin_tell_victim(slp_admin *a) {
   sloop_admin_result_t *r = slp_admin_room(a, sizeof *r);
   if (!r) return;
@@ -155,8 +155,7 @@ static int is_of(const slp_lease_row *l, slp_str owner) {
   return slp_str_eq(l->owner, owner) && l->position.kind != SLP_POSITION_END;
 }
 
-/* Takes all leases of a worker that has no row, so that only its leases name it. Returns 0 if it has no
- * lease. */
+/* Takes all leases of a worker that has no row. Returns 0 if it has no lease. */
 static int release_all_of(slp_admin *a, slp_str owner) {
   const slp_snapshot *s = &a->snapshot;
   size_t n = 0;

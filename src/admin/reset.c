@@ -1,10 +1,10 @@
 /* reset.c - sets the position of one lease, or of all leases.
  *
- * If all are set, leases of shards that the stream does not list any more stay as they are, because such
- * shards have nothing to read. Children are still read after their parents, because the position "ended" of a
- * parent is replaced too. LATEST means the present moment, as for a fleet that begins. If a shard is closed
- * and all its children have leases, none of its records is newer than that moment, so it counts as read to
- * its end. */
+ * If all positions are set, leases of shards that the stream does not list any more stay as they are, because
+ * such shards have nothing to read. Children are still read after their parents, because a parent that was
+ * read to its end gets the new position too. LATEST means the present moment, as for a fleet that begins. If
+ * a shard is closed and all its children have leases, none of its records is newer than that moment, so it
+ * counts as read to its end. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
@@ -29,7 +29,7 @@ static void count_children(slp_admin *a) {
   }
 }
 
-/* Returns 1 if the shard is closed, and all its children have leases: it has no record from now on. */
+/* Returns 1 if the shard is closed and all its children have leases. Then no new record comes into it. */
 static int is_past(const slp_admin *a, slp_str shard) {
   const slp_admin_shard *s = slp_admin_listed(a, shard);
   return s && !s->open && s->has_children && !s->lacks_leases;
@@ -50,7 +50,7 @@ static void add(slp_admin *a, slp_str shard) {
 
 /* ---- one lease ---------------------------------------------------------------------------------- */
 
-/* Returns 1 if the child was read in part, or if a worker owns its lease and will read it. */
+/* Returns 1 if the child was read in part or to its end, or if a worker owns its lease and will read it. */
 static int is_ahead(const slp_lease_row *child) {
   return child->position.kind >= SLP_POSITION_AT || child->owner.n;
 }
@@ -80,7 +80,8 @@ static int is_number(const slp_position *p) {
   return p->kind == SLP_POSITION_AT || p->kind == SLP_POSITION_AFTER;
 }
 
-/* Starts LOCATING. When the service knows the position, slp_admin_reset is called again. */
+/* Starts LOCATING: asks the service whether it knows the position. If it does, slp_admin_reset is called
+ * again. */
 static void locate(slp_admin *a, slp_str shard) {
   a->locate.shard = slp_admin_keep(a, shard);
   if (a->starved)
@@ -103,7 +104,7 @@ static void reset_one(slp_admin *a) {
     return;
   }
   if (is_number(&a->o.to) && !a->located) {
-    /* if the service does not know a position, every worker that reads the shard would fail later */
+    /* a position that the service does not know would make every worker that reads the shard fail later */
     locate(a, name);
     return;
   }

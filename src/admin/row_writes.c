@@ -1,6 +1,6 @@
 /* row_writes.c - the writes of a command, several at the same time. Each is repeated until its outcome is
- * certain, as a worker's writes are (lease/write.c). After a refused write the command reads the rows again,
- * to see what that means. */
+ * certain, as a worker's writes are (lease/write.c). After a write was refused, the command reads the rows
+ * again to see what has changed. */
 #include "admin/command_inside.h"
 #include "base/fail.h"
 #include "base/mutant.h"

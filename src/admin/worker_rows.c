@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* The clocks of two machines may differ by this much, or a heartbeat may be late by it. EXPLAIN does not add
- * it, because it reads the rows a second time. */
+/* The clocks of two machines may differ by this much, or a heartbeat may be late by this much. EXPLAIN does
+ * not allow for it, because it reads the rows a second time instead. */
 #define SKEW_MS 30000
 
 const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name) {

@@ -39,9 +39,9 @@ typedef struct slp_spreading {
  * `then` at once. */
 void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f));
 /* Returns 1 if the row of leadership did not exist when it was read before this worker joined; *ret_at_us is
- * the time of that read. Returns 0 if the row existed, if an earlier call has returned 1, or if the read was
- * too long ago. A row that existed must be read again, because an operator may have switched the hold on
- * before this worker registered (hold.h). */
+ * the time of that read. Returns 0 if the row existed, if the read was too long ago, and in every later call.
+ * A row that existed must be read again, because an operator may have switched the hold on before this worker
+ * registered (hold.h). */
 int slp_spread_take_leaderless(slp_fleet *f, uint64_t *ret_at_us);
 /* To be called when the row of leadership was read. Returns 1; or 0 if leases are under other keys than those
  * that this worker uses. */
