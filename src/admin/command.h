@@ -41,9 +41,8 @@ typedef enum slp_admin_task {
 typedef struct slp_admin_opts {
   slp_host *host;
   slp_source *source; /* borrowed; the command calls its functions describe, list, locate and fetch */
+  /* Opens the table as a consumer of the fleet would. The command then owns the store and the schema. */
   int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
-              /* Opens the table as a consumer of the fleet would. The command then owns the store and the
-               * schema. */
               slp_fail *f);
   void *ctx;
   uint32_t lease_ms; /* in ms: how long to watch an owner whose row does not state the length of its lease */
@@ -55,9 +54,10 @@ typedef struct slp_admin_opts {
   slp_position to;
   /* RESET, 1: evict a living owner at once; 0: wait until the owner is proven dead */
   uint8_t force;
-  uint32_t limit_ms; /* LAG: the time limit for reading shards, in ms; not 0. DRAIN, PAUSE: for the workers to
-                      * stop */
-  uint8_t hold_on;   /* DRAIN, PAUSE, 1: the workers stop; 0: they may read again */
+  /* LAG: the time limit for reading shards, in ms; not 0. DRAIN, PAUSE: how long to wait, in ms, until the
+   * workers have stopped. */
+  uint32_t limit_ms;
+  uint8_t hold_on; /* DRAIN, PAUSE, 1: the workers stop; 0: they may read again */
   /* IMPORT: the positions to write; the caller must keep them until the command is freed */
   slp_placed_list placed;
   slp_str token;   /* IMPORT: a token that has the positions, instead of `placed`; .p NULL: none */

@@ -100,7 +100,7 @@ typedef enum slp_admin_state {
 typedef struct slp_admin_slot { /* one of the writes that may be under way at the same time (row_writes.c) */
   slp_admin *admin;
   slp_write op;
-  /* a number for the file that sends the write, such as the index of the lease that it changes */
+  /* a number that the sender of the write chooses, such as the index of the lease that is changed */
   size_t about;
   void (*on_done)(struct slp_admin_slot *slot);
 } slp_admin_slot;
@@ -247,7 +247,8 @@ const char *slp_admin_text(slp_admin *a, slp_str s);
 int slp_admin_keep_listing(slp_admin *a);
 /* Returns the shard in the stream's listing; NULL: it is not listed. */
 const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
-/* returns a time that is never later than the present time of the stream's service */
+/* Returns a time that is never later than the present time of the stream's service. If nothing is known of
+ * that clock, returns the time of this machine when the rows were read. */
 int64_t slp_admin_service_ms(const slp_admin *a);
 
 /* Both functions (layout_check.c) look whether the rows belong to another stream, and return 1 if the command

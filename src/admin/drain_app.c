@@ -4,8 +4,8 @@
  *
  * To drain, the command then reads the rows again and again until no worker can read any more. Each worker
  * writes into its own row which version of the hold it obeys, and how many leases it has. A worker that
- * registers later reads the row of leadership first. A worker that is silent for a whole lease is evicted: it
- * may only be stopped, and would go on reading when it runs again. */
+ * registers later reads the row of leadership first. A worker that is silent for a whole lease is evicted:
+ * perhaps its process is only stopped, and would read on when it runs again. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"

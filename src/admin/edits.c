@@ -252,8 +252,8 @@ static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
     if (life == SLP_OWNER_EVICTED || life == SLP_OWNER_UNKNOWN) return 0;
     if (life == SLP_OWNER_MISSING && force) return 0;
   } else if (force || l->position.kind == SLP_POSITION_END) {
-    /* With `force`, the condition on the lease's counter is enough. An ended lease only keeps its owner's
-     * name. */
+    /* With `force` the owner need not be proven dead; the write has only the condition on the lease's
+     * counter. An ended lease has no owner that reads: its row only keeps the name. */
     return 0;
   }
   *ret = slp_watch_add(a, l);

@@ -144,8 +144,8 @@ static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
   return listed->parents;
 }
 
-/* Follows the parents that hold a shard back, from the shard upwards. Returns the first ancestor that no
- * parent holds back. */
+/* Follows the parents that hold a shard back, from the shard upwards. Returns the first shard on this way
+ * that no parent holds back. */
 static slp_str first_cause(const slp_admin *a, slp_str shard) {
   for (int n = 0; n < ANCESTORS_MAX; n++) {
     const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, shard);

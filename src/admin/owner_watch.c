@@ -41,8 +41,8 @@ static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   return (slp_sign){.counter = row->counter};
 }
 
-/* To slp_absence_note it gives this command's own lease time: a gap of more than 2/5 of that is an absence.
- * slp_watch_add watches no owner for less than that lease time. */
+/* Passes this command's own lease time to slp_absence_note, for which a gap of more than 2/5 of that time is
+ * an absence. Each owner is watched for at least that long, so an absence within the watch is noticed. */
 uint64_t slp_watch_back_us(slp_admin *a) {
   return slp_absence_note(&a->absence, slp_now_refresh_us(a->o.host), (uint64_t)a->o.lease_ms * 1000);
 }

@@ -2,7 +2,7 @@
  * of the shard's lease, or removes the mark, and notifies the leader. The leader then assigns the lease to no
  * worker. The owner reads the row, waits until the user has returned the records that are out, and gives the
  * lease up. A pause is done when the lease has no owner any more. An owner that is silent for a whole lease
- * is evicted: it may only be stopped, and would go on reading for a moment when it runs again. */
+ * is evicted: perhaps its process is only stopped, and would read on for a moment when it runs again. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"
@@ -74,8 +74,8 @@ void slp_pause_write(slp_admin *a) {
   if (r) slp_admin_no_memory(a);
 }
 
-/* Returns 1 if the owner may still read the shard. A silent owner counts too: it may only be stopped, and
- * read on later. */
+/* Returns 1 if the owner may still read the shard. A silent owner counts too: perhaps its process is only
+ * stopped, and reads on later. */
 static int may_be_read(slp_admin *a, const slp_lease_row *l) {
   slp_owner_life life = slp_admin_owner_life(a, l->owner);
   return a->o.hold_on && life != SLP_OWNER_NONE && life != SLP_OWNER_EVICTED;

@@ -38,8 +38,8 @@ int slp_admin_keep_listing(slp_admin *a) {
   return 0;
 }
 
-/* Uses the clock of the stream's service. This machine's clock may be ahead of it, and records that arrive in
- * between would then be left out. */
+/* Uses the clock of the stream's service, if anything is known of it. This machine's clock may be ahead. Then
+ * records that arrive before the service's clock shows the same time would be left out. */
 int64_t slp_admin_service_ms(const slp_admin *a) {
   int64_t ms = slp_svctime_low_ms(&a->service, slp_now_us(a->o.host));
   return ms > 0 ? ms : a->wall_ms;

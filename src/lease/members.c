@@ -111,7 +111,7 @@ static void saw_nothing(slp_member *p, int exact, const slp_store_req *rq) {
 
 void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp_store_req *rq) {
   p->last_ok = 1;
-  /* a read that was sent later was answered earlier, so this answer may be old */
+  /* the answer to a read that was sent later has already come, so this answer may be old */
   if (rq->sent_us < p->exact_us) exact = 0;
   if (!w) {
     saw_nothing(p, exact, rq);

@@ -39,7 +39,8 @@
 #define KEPT_REST 20
 #define SELDOM_US 1000000
 #define EXPECTED_US 20000000 /* the longest time between reads of the row of a lease in EXPECTED */
-/* after an alert, a row is read every OFTEN_US for this long */
+/* after a lease begins to be wanted, or its row may have changed (slp_lease_alert), the row is read every
+ * OFTEN_US for this long */
 #define ALERT_US 5000000
 /* AWS accepts no copy of a signed request that is older than this, so no copy of a CREATE can arrive later */
 #define MADE_US UINT64_C(300000000)
@@ -78,7 +79,7 @@ void slp_lease_makes(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* Returns 1 if a late copy of this worker's CREATE may still make this worker the owner. */
+/* Returns 1 if a copy of this worker's CREATE may still reach the table, and make this worker the owner. */
 static int may_be_made(const slp_lease *l) {
   return l->own.made_us && slp_fleet_now(l->f) - l->own.made_us < MADE_US;
 }
@@ -151,7 +152,8 @@ static int was_overslept(slp_lease *l) {
          slp_fleet_back_us(l->f) > since_us;
 }
 
-/* Drops the decision to take the lease, as if the TAKE had failed, so that the strategy decides again. */
+/* Drops the decision to take the lease, and calls the strategy as if the TAKE had failed, so that it decides
+ * again. */
 static void decide_anew(slp_lease *l) {
   SLP_PROBE("lease: to be taken since before an absence");
   l->row.take_us = 0;
@@ -428,8 +430,8 @@ static void open(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* Gives up a lease that has nothing to save, without a write of its own. The worker's last write, LEAVE,
- * frees all such leases at once. */
+/* Gives up a lease that has no new position to save, without sending a write for it. The worker's last write,
+ * LEAVE, frees all such leases at once. */
 static void leave_free(slp_lease *l, slp_shutdown_reason why) {
   l->succession.freed = 1;
   slp_lease_gone(l, why);

@@ -32,7 +32,8 @@ static void unchanged(slp_lease *l, const slp_write *op) {
   if (slp_position_cmp(&row->position, &l->own.saved) > 0) l->own.saved = row->position;
 }
 
-/* Called when this worker wants the lease again, and has taken it with a higher epoch. */
+/* Called when this worker, which was giving the lease up, wants it again and has taken it with a higher
+ * epoch. */
 static void taken_anew(slp_lease *l, const slp_write *op) {
   slp_fleet *f = l->f;
   SLP_PROBE("lease: kept after all");

@@ -17,7 +17,7 @@
 #include "lease/shard_set.h"
 #include "lease/store.h"
 
-#define SLACK_US 50000 /* rows that are due within this time are read by the same request */
+#define SLACK_US 50000 /* rows that will be due within this time are read by the same request */
 /* if there was no memory to ask for a row, it is due again after this time */
 #define NO_MEMORY_US 200000
 /* a lease in WAITING needs at most this many keys: its own row and the rows of two parents */
@@ -151,7 +151,7 @@ static void hear(slp_fleet *f) {
       hear_lease(f, poll->items[i].lease, poll->items[i].which, row_of_key(&a, &poll->keys[i]));
 }
 
-/* After a request that failed: makes every row of it due again. */
+/* Called when a request has failed. Makes all rows of the request due again, a little later. */
 static void ask_later(slp_fleet *f) {
   uint64_t at_us = slp_fleet_now(f) + slp_fleet_jitter(f, 200000, 20);
   for (size_t i = 0; i < f->poll.n; i++) {

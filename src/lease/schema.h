@@ -17,8 +17,8 @@
 #define SLP_WORKER_ID_MAX 64
 
 /* ---- rows as they were read ---------------------------------------------------------------------------- */
-/* In the next structs strings point into the row from which they were read. {NULL, 0}: the row does not have
- * the attribute. */
+/* In the next structs, strings point into the row from which they were read. {NULL, 0} means that the row
+ * does not have the attribute. */
 typedef enum slp_row_kind {
   SLP_ROW_OTHER, /* not a row of this application: it is left as it is, and not reported to the user */
   /* a row of this application, by its key, but damaged or of a newer format: it is left as it is, and
@@ -155,7 +155,8 @@ typedef struct slp_parsed_row {
   slp_row_key key;
   const char *why; /* with SLP_ROW_BAD: why the row can't be used; static text */
   uint8_t foreign; /* with SLP_ROW_BAD, 1: the row shows that the table belongs to another system */
-  uint8_t astray;  /* with SLP_ROW_BAD, 1: a lease under another partition key than schema.spread says */
+  /* with SLP_ROW_BAD, 1: the row is a lease, but under another partition key than schema.spread says */
+  uint8_t astray;
   union {
     /* the shard or worker in the row's key; the structs of all rows that have such a name begin with it */
     slp_str name;
@@ -352,7 +353,7 @@ struct slp_schema {
   /* How this application spreads its leases, as its rows show. Set by the code that has read the rows
    * (spread.h). */
   slp_spread spread;
-  /* Describes the table of leases. name: the name that the user chose for it. */
+  /* Sets *ret to the description of the table of leases. name: the name that the user chose for the table. */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
   /* Describes the n-th table that the layout has besides the table of leases; n counts from 1. Returns 1, or
    * 0 if there is no such table. Requests name the table by n (slp_store_req.table). NULL: there are no other
@@ -380,7 +381,7 @@ struct slp_schema {
   /* reads one row; called only by slp_schema_read_row */
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
   /* Reads what a row of the kind SLP_ROW_BESIDE shows of the fleet's workers, for commands. Sets *ret to
-   * zeros if that is nothing, and for a row of another kind. NULL: the layout has no such rows. */
+   * zeros if the row shows nothing, or is of another kind. NULL: the layout has no such rows. */
   void (*hint)(slp_schema *s, const slp_row *row, slp_row_hint *ret);
   /* Builds the key of one row: i->kind says which kind of row, i->id or i->shard which one. The request holds
    * its texts. Returns 0 or SLP_ENOMEM. */

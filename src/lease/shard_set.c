@@ -9,7 +9,8 @@
 
 #define FORM_RUNS 1
 #define FORM_PREFIXES 2
-/* the form that a reader gets if the set is damaged, so that nothing more is read; never written */
+/* the form that slp_shard_set_begin gives the reader if the set is damaged, so that nothing more is read;
+ * never written */
 #define FORM_ENDLESS 255
 #define KINESIS "shardId-"
 #define DIGITS 12
@@ -108,7 +109,7 @@ static int runs_are_short(slp_str left) {
     if (run > SET_MAX - all) return 0;
     all += run;
   }
-  return 1; /* if the set is cut off here, the reader finds that */
+  return 1; /* if the set ends in the middle of a number, slp_shard_set_next returns the error */
 }
 
 void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set) {

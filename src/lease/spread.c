@@ -14,7 +14,7 @@
 #define AGAIN_US 200000
 /* after this time a row of leadership that can't be read is read again */
 #define BAD_US 5000000
-/* if the row of leadership was missing longer ago than this, it is read again */
+/* if the row of leadership was found missing longer ago than this, it is read again */
 #define LEAD_FRESH_US 30000000
 
 static void leadership_read(slp_read *r);
@@ -40,9 +40,9 @@ static void know(slp_fleet *f, slp_spread spread) {
   f->spread.then(f);
 }
 
-/* Called when the rows of an earlier stream were read, because the application has no leader yet. If the
- * stream was deleted and created again under the same name, the table may have such rows. The user is told of
- * them, because their positions are not used. */
+/* Called when the rows of an earlier stream of this name were read. They are read only while the application
+ * has no row of leadership yet. The table has such rows if the stream was deleted and created again under the
+ * same name. Their positions are not used, so the user is told about them. */
 static void former_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_table_form form = {.passed = ""};

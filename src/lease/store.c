@@ -150,7 +150,7 @@ int slp_store_rows_join(slp_store_rows *to, slp_store_rows *from) {
   to->rows = all;
   to->n = to->cap = n;
   to->bytes += from->bytes;
-  /* puts them after the newest block of `to`, which may still have room */
+  /* puts the blocks of `from` after the newest block of `to`, which may still have room */
   slp_rows_block **end = &to->blocks;
   while (*end) end = &(*end)->next;
   *end = from->blocks;

@@ -64,7 +64,7 @@ struct slp_strategy {
   /* after a worker gave a lease up for lack of progress, it does not take the lease again for at least this
    * many lease times */
   uint8_t shun_leases;
-  /* 1: while the stream lists a parent that has no row, its child is not read */
+  /* 1: a child is not read while the stream lists a parent of it that has no row */
   uint8_t missing_blocks;
   /* Returns 1 if the owner must give the lease up: to the worker that claims it, or to nobody if no worker
    * does. If it returns 1, the claim is obeyed even if the lease is given up for another reason. NULL: the
@@ -90,7 +90,8 @@ struct slp_strategy {
   /* Returns when the worker decided to take the lease; 0: slp_lease_image.take_us has that time. */
   uint64_t (*chosen_us)(const slp_lease *l);
   void (*begun)(slp_lease *l); /* called when an ownership of the lease has begun */
-  /* Returns 1 if what was acknowledged before this TAKE is still valid. */
+  /* Returns 1 if this TAKE resumes the ownership that this worker had before, so that what was acknowledged
+   * in that ownership is still valid. */
   int (*restores)(const slp_lease *l);
   void (*gone)(slp_lease *l); /* called when the ownership of the lease is over */
   /* Called when the stream's listing has come; ok 0: it has failed. Never NULL. */
@@ -123,7 +124,9 @@ struct slp_strategy {
   void (*heartbeat)(slp_fleet *f, const slp_member *me);
   void (*evicted_other)(slp_fleet *f); /* called when the write that evicts another worker was answered */
 
-  uint8_t holds; /* 1: the row of leadership says whether an operator holds the application (hold.h) */
+  /* 1: the layout has a hold: the row of leadership says whether an operator has stopped all workers
+   * (hold.h) */
+  uint8_t holds;
 
   /* ---- rows: for workers, and for an operator's command. slp_strategy_native has none of these */
   /* Returns the outcome of a refused write, as slp_outcome_of does. Never NULL in strategies other than

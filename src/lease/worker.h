@@ -6,7 +6,7 @@
 #include "lease/lease_types.h"
 #include "lease/write.h"
 
-/* stop_all: a function that stops everything that this worker has under way, in every file. */
+/* stop_all: a function that stops all requests and timers of this worker, in every file of the room */
 void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f));
 void slp_worker_stop(slp_fleet *f);
 void slp_worker_free(slp_fleet *f);

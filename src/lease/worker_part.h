@@ -16,10 +16,10 @@ typedef struct slp_worker { /* for fleets where one row for each worker proves i
   uint64_t counter; /* the counter in the last heartbeat that is in the table */
   /* runs when the worker tries to join again */
   slp_timer join_timer;
-  /* least time between two registrations, for a table that refuses every one */
+  /* least time between two registrations; needed if the table refuses every registration */
   slp_paced joins;
-  /* Least time between two evictions of the row with this worker's id, before it joins; for a damaged row
-   * that refuses every eviction. */
+  /* Least time between two evictions of the row with this worker's id, before the worker joins. Needed if the
+   * row is damaged and refuses every eviction. */
   slp_paced evictions;
   void (*stop_all)(slp_fleet *f);
 } slp_worker;

@@ -79,7 +79,7 @@ struct slp_write {
   uint64_t asked_us; /* when slp_write_send was called */
   /* first_sent_us: when the first copy was sent. sent_us: when that copy was sent that was answered. */
   uint64_t first_sent_us, sent_us;
-  uint64_t again_us;         /* when the write is sent again; SLP_NEVER: a copy of it is under way */
+  uint64_t again_us;         /* when the write is sent again; SLP_NEVER: a request of it is under way */
   uint32_t tries, tries_max; /* tries_max 0: the write is tried until it is answered */
   /* how many times in a row the owner's write had failed before this slp_write_send; set by the owner */
   uint32_t failed_before;
@@ -102,10 +102,10 @@ struct slp_write {
   void *owner;
 };
 
-/* owner: any pointer, which op->owner then has */
+/* owner: any pointer; op->owner is set to it */
 void slp_write_init(slp_write *op, slp_writes *of, void *owner);
-/* Builds the write from op->i before it is sent. To be called if the schema may have no such operation.
- * Returns 0, SLP_EINVAL if the schema has none, or SLP_ENOMEM. */
+/* Builds the write from op->i. Call this before slp_write_send if the schema may not have the operation.
+ * Returns 0, SLP_EINVAL if the schema does not have it, or SLP_ENOMEM. */
 int slp_write_build(slp_write *op);
 /* Sends op->i, which the caller has set, or the write that slp_write_build has built. on_done is called once,
  * later. */
