@@ -149,7 +149,7 @@ static void prepared(slp_store_req *rq) {
   } else {
     a->no_table = 0;
     /* Usually LEASES and DRAIN need no listing. But in a layout without `former`, rows do not name their
-     * stream, and only a listing of the stream's shards can show whose the rows are. */
+     * stream. Then only a listing of the stream's shards can show whose the rows are. */
     int by_rows = a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_DRAIN;
     int lists = !by_rows || !a->schema->former;
     slp_admin_move(a, lists && !a->shards ? SLP_ADMIN_LISTING : SLP_ADMIN_READING);

@@ -219,7 +219,7 @@ static int is_passed(const reading *r) {
 }
 
 /* Returns 1 if records were lost: the stream does not keep them, and the owner has not read them. But a
- * living owner may have read further than its row says, and on an idle shard the record in its row may expire
+ * living owner may have read further than its row says. On an idle shard the record in its row may expire
  * while nothing is lost. So a living owner has lost records only if the oldest record that waits for it is
  * older than half of the retention time. */
 static int is_lost(const reading *r, int64_t behind_ms) {

@@ -1,10 +1,10 @@
 /* reset.c - sets the position of one lease, or of all leases.
  *
- * If all positions are set, leases of shards that the stream does not list any more stay as they are, because
- * such shards have nothing to read. Children are still read after their parents, because a parent that was
- * read to its end gets the new position too. LATEST means the present moment, as for a fleet that begins. If
- * a shard is closed and all its children have leases, none of its records is newer than that moment, so it
- * counts as read to its end. */
+ * If all positions are set, leases of shards that the stream does not list any more stay as they are: such
+ * shards have nothing to read. Children are still read after their parents, because a parent that was read to
+ * its end gets the new position too. LATEST means the present moment, as for a fleet that begins. If a shard
+ * is closed and all its children have leases, all its records are older than that moment. So it counts as
+ * read to its end. */
 #include "admin/command.h"
 #include "admin/command_inside.h"
 #include "base/fail.h"

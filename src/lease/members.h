@@ -54,8 +54,8 @@ void slp_member_evict(slp_fleet *f, slp_member *p);
 /* Reads the rows of all workers, then calls `done`, even if the read failed; `done` may be NULL. exact, 1: by
  * a consistent read. Returns 1; or 0 if such a read is under way already, or there is no memory. */
 int slp_members_list(slp_fleet *f, int exact, void (*done)(slp_fleet *f));
-/* If a read of the rows of all workers is under way, makes it call `done` at its end, instead of the function
- * given at its begin. Returns 1, or 0 if no such read is under way. */
+/* If a read of the rows of all workers is under way, it will call this `done` at its end, and not the earlier
+ * one. Returns 1, or 0 if no such read is under way. */
 int slp_members_list_joined(slp_fleet *f, void (*done)(slp_fleet *f));
 size_t slp_members_n(const slp_fleet *f); /* how many members this worker knows */
 /* returns 1 if the last read of the rows of all workers succeeded, 0 if it failed */

@@ -30,8 +30,8 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
   }
 }
 
-/* Returns DONE if the row shows the ownership that the operation should begin, UNCHANGED if it shows the
- * ownership that the operation should end, and otherwise REFUSED. */
+/* Returns DONE if the row shows the ownership that the operation should begin. Returns UNCHANGED if it shows
+ * the ownership that the operation should end. Otherwise returns REFUSED. */
 static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoch) {
   int mine = slp_str_eq(owner, i->me);
   switch (i->kind) {

@@ -32,8 +32,8 @@
 
 /* Time between two reads of a lease's row: OFTEN_US until poll.often_us, then SELDOM_US. */
 #define OFTEN_US 200000
-/* Between two reads of the row of a lease that this worker wants, the table must have time to serve this many
- * read units of other reads. */
+/* Least time between two reads of the row of a lease that this worker wants, in read units: the table must be
+ * able to serve this many to other reads meanwhile. */
 #define WANTED_REST 3
 /* the same for the row of a lease that this worker has */
 #define KEPT_REST 20
@@ -112,8 +112,8 @@ static void taken(slp_write *op) {
 
 /* Returns 1 if this worker may take a lease that it has seen free or without a living owner. A worker that is
  * evicted may not know that yet, and meanwhile leases may be freed or reset. So in fleets where one row
- * proves a worker's life, the lease may be taken only when a heartbeat was answered that was sent after the
- * lease was seen. A lease of epoch 0 never had an owner, so no such proof is needed. */
+ * proves a worker's life, a heartbeat must be sent after the lease was seen. The lease may be taken when that
+ * heartbeat is answered. A lease of epoch 0 never had an owner, so no such proof is needed. */
 static int is_proven_since(slp_lease *l) {
   slp_fleet *f = l->f;
   if (!f->strategy->proves_takes || !l->row.epoch) return 1;
@@ -226,8 +226,7 @@ static int is_mine(const slp_lease *l, slp_str instance) {
 }
 
 /* Asks the living owner for the lease, by writing a claim into the lease's row. But if this worker wants the
- * lease only because it has read the parent shard (`inherited`), it stops wanting the lease, and the owner
- * keeps it. */
+ * lease only because it has read the parent shard (`inherited`), it does not ask, and stops wanting it. */
 static void ask(slp_lease *l) {
   slp_fleet *f = l->f;
   int claims = is_mine(l, slp_instance_str(&l->row.claim));
@@ -532,8 +531,8 @@ static void draining(slp_lease *l) {
   uint64_t now = slp_fleet_now(f), *deadline_us = &l->release.deadline_us;
   int drained = l->state == SLP_LEASE_DRAINED;
   if (!drained && now >= *deadline_us) SLP_PROBE("lease: the deadline of a hand-over");
-  /* The shard is read to its end and acknowledged. Only writes are left (its END, and the rows of its
-   * children), so no other worker needs to read the shard, and the lease is not given up. */
+  /* The shard is read to its end and acknowledged. Only writes are left: its END, and the rows of its
+   * children. So no other worker needs to read the shard, and the lease is not given up. */
   if (is_over(l)) {
     SLP_PROBE("lease: over while it was to be handed on");
     slp_lease_move(l, SLP_LEASE_ENDING);

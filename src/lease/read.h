@@ -124,8 +124,8 @@ int slp_fleet_is_scarce(const slp_fleet *f);
  * serve `units` read units of this worker's other reads. */
 uint64_t slp_reads_rest_us(const slp_fleet *f, uint64_t us, uint32_t units);
 /* Returns how many rows one request may ask for; at most `most`. If the table serves this worker n requests a
- * second, it is n * n rows. So a table that serves one request a second is asked for one row, and a table
- * that serves many is not asked for each row in a request of its own. */
+ * second, it is n * n rows. So a slow table is asked for few rows at a time, and a fast one is not asked for
+ * each row in a request of its own. */
 size_t slp_reads_at_once(const slp_fleet *f, size_t most);
 
 #endif

@@ -21,8 +21,8 @@ void slp_refused_read(slp_str text, slp_lease_row *row);
  * INT64_MIN: the position was not refused. */
 int64_t slp_refused_until_ms(const slp_lease_row *row);
 /* Returns 1 while no worker should take the lease. wall_ms: this worker's clock. If the clocks of two workers
- * differ by more than the back-off, a worker may try too early, until the back-off has grown longer than the
- * difference. */
+ * differ by more than the back-off, a worker may try too early. That ends when the back-off, which grows, is
+ * longer than the difference. */
 int slp_refused_waits(const slp_lease_row *row, int64_t wall_ms);
 
 #endif

@@ -1,7 +1,8 @@
 /* release.c - gives a lease up. After the first RELEASE or TRANSFER of an ownership was sent, this worker
  * never reads the shard under that ownership again. That holds whatever the answer is, because a copy of the
  * write may reach the table at any later moment. If the write is refused and this worker still owns the
- * lease, the lease is released again, or taken with a higher epoch, which no old copy can touch. */
+ * lease, there are two ways. The lease is released again, or it is taken with a higher epoch, which no old
+ * copy can touch. */
 #include "base/mutant.h"
 #include "base/probe.h"
 #include "core/position.h"
@@ -19,8 +20,8 @@
 #include "lease/worker_life.h"
 #include "lease/write.h"
 
-/* after this worker gave a lease up for lack of progress, it does not take the lease again for this time,
- * unless the lease is assigned to it again */
+/* after this worker gave a lease up for lack of progress, it does not take the lease for this time, unless it
+ * gets a new assignment with it */
 #define SHUN_US 30000000
 
 /* Called when the release was refused, and the row still says that this worker owns the lease. */
@@ -96,8 +97,8 @@ void slp_lease_release_step(slp_lease *l) {
 }
 
 /* Closes the shard, and sets own.saved to the position up to which every record is acknowledged. If the shard
- * was read to its end, that is the position after its last record, because an END is written only together
- * with the rows of the children (end.c). */
+ * was read to its end, that is the position after its last record, and not END. An END is written only
+ * together with the rows of the children (end.c). */
 static void close_processor(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   slp_position mark;

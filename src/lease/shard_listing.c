@@ -11,7 +11,7 @@
 
 #define ANSWER_US UINT64_C(60000000) /* if a listing has not come after this time, it is asked for again */
 /* Least time between two shard syncs, for each shard of the stream. A shard sync reads every row and lists
- * every shard. So in a large stream shard syncs are less frequent than the option list_ms asks for, and their
+ * every shard. So in a large stream shard syncs are less frequent than the option list_ms asks for. Their
  * cost a second does not grow with the number of shards. */
 #define A_SHARD_US 6000u
 /* least time between two reports of the same finding, however often shards are listed */

@@ -1,6 +1,6 @@
 /* shard_sync.c - the leader compares the stream's listing with the leases in the table. It creates missing
- * leases, removes leases of shards that the stream has forgotten, removes the rows of evicted workers, and
- * reports hash keys that no lease covers. */
+ * leases, and removes leases of shards that the stream has forgotten. It also removes the rows of evicted
+ * workers, and reports hash keys that no lease covers. */
 #include "lease/shard_sync.h"
 
 #include "codec/page.h"

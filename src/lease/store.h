@@ -204,8 +204,8 @@ typedef struct slp_store_list {
   slp_store_bound bound; /* in */
   slp_store_rows out;
   /* For a request with `paced`; otherwise zero. If a page after the first one is throttled, `out` keeps the
-   * rows that have come, and the store writes here where to continue when the same request is sent again.
-   * Empty: at the first page. */
+   * rows that have come. The store writes here where to continue when the same request is sent again. Empty:
+   * at the first page. */
   slp_buf at;
 } slp_store_list;
 

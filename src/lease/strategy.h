@@ -21,11 +21,11 @@
 /* A function may be NULL, unless its comment says "Never NULL". Then nothing is done, or the answer is 0,
  * unless the comment says otherwise. "The worker" is the one that runs the strategy. */
 struct slp_strategy {
-  /* ---- memory and timers. Zeroed bytes that are allocated after the fleet (slp_fleet.guest), after each
-   * lease (slp_lease.guest) and after what is remembered of a shard (slp_seen_shard.guest), and the number of
-   * timers to reserve in the host */
+  /* ---- memory and timers */
+  /* How many zeroed bytes to allocate for the strategy: once (slp_fleet.guest), with each lease
+   * (slp_lease.guest), and with what is remembered of each shard (slp_seen_shard.guest). */
   size_t fleet_bytes, lease_bytes, seen_bytes;
-  uint32_t timers;
+  uint32_t timers; /* how many timers to reserve in the host */
   void (*init)(slp_fleet *f);
   void (*stop)(slp_fleet *f);
   void (*free)(slp_fleet *f);
@@ -38,8 +38,8 @@ struct slp_strategy {
    * workers before that failure then proves nothing. */
   slp_set doubtful;
   uint8_t members; /* 1: each worker has a row, and a dead worker is evicted by a write on that row */
-  /* 1: after this worker has seen a lease free, it sends a proof of its own life, and takes the lease only
-   * when that proof is answered */
+  /* 1: before the worker takes a lease that it has seen free, it sends a proof of its own life and waits for
+   * the answer */
   uint8_t proves_takes;
   /* 1: the last write of a worker that leaves frees all its leases that have no new position to save */
   uint8_t frees_all;
@@ -71,9 +71,9 @@ struct slp_strategy {
    * owner obeys a claim on a lease that is not assigned to it any more. */
   int (*must_give_up)(const slp_lease *l);
   void (*hands_over)(slp_lease *l); /* called when the owner begins to hand the lease over */
-  /* Called when the lease is parked (nobody is to read its shard until an operator releases it), and all
-   * records that were handed out have come back. Keeps the lease, and closes the shard. NULL: the lease is
-   * released, by a write that also marks it as parked. */
+  /* Called for a parked lease (nobody is to read its shard until an operator releases it), when all records
+   * that were handed out have come back. Keeps the lease, and closes the shard. NULL: the lease is released,
+   * by a write that also marks it as parked. */
   void (*park)(slp_lease *l);
   void (*begin)(slp_fleet *f); /* Called when the worker has joined: begins to look for leases. Never NULL. */
   /* called when the lease deadline has passed, or when the worker was evicted */
