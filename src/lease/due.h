@@ -2,7 +2,7 @@
  *   - to step the lease: to do what is due for it in its state, in a later turn (ownership.c);
  *   - to read the row of the lease (row_poll.c).
  * This file may not call those functions, because they are on a higher floor (fleet_inside.h). So they are
- * passed to slp_due_init. (due.c) */
+ * passed to slp_due_init. (due.c, fleet.c, row_poll.c) */
 #ifndef SLP_LEASE_DUE_H
 #define SLP_LEASE_DUE_H
 

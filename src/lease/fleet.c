@@ -53,7 +53,8 @@ static void run_steps(slp_event *ev) {
   slp_leave_step(f);
   save_answered(f);
   /* slp_leases_held looks at every lease, so it is called only while the application is held */
-  if (slp_hold_is(f, SLP_HOLD_ON) && slp_hold_is_to_be_told(f, slp_leases_held(f))) slp_beat_at(f, slp_fleet_now(f));
+  if (slp_hold_is(f, SLP_HOLD_ON) && slp_hold_is_to_be_told(f, slp_leases_held(f)))
+    slp_beat_at(f, slp_fleet_now(f));
 }
 
 /* Called when an operator has switched the hold on or off (hold.h), or when a new worker has found out

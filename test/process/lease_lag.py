@@ -313,7 +313,7 @@ def over(box):
         expect(apps[0].ask("--lag-over", "1h", "-J", streams[1])[::2] == (0, ""), "an hour")
         # What is not known is told, and a shard whose place is gone.
         code, _, err = apps[0].ask("--lag-over", "1h", "--no-read", "-G", "nobody")
-        expect(code == 7 and "every shard (no lease)" in err, f"{code} {err}")
+        expect(code == 1 and "there is no application nobody" in err, f"{code} {err}")
         box.faults("* GetRecords * error AccessDeniedException:400")
         code, _, err = apps[0].ask("--lag-over", "1h")
         expect(code == 7 and "0 (unknown), 1 (unknown)" in err, f"{code} {err}")
