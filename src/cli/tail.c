@@ -498,8 +498,7 @@ static void on_closed(slp_cli_consumer *c) {
 
 static void on_finder_closed(slp_cli_consumer *c) {
   tail *t = c->user;
-  /* the consumer that lists shards for -p key:TEXT was closed because it failed, or because the command
-   * ends */
+  /* the consumer that lists shards for -p key:TEXT was closed, because it failed or the command ends */
   end_tail(t);
   leave_if_done(t);
 }
