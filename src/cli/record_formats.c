@@ -8,6 +8,7 @@
 #include "cli/highlight.h"
 #include "cli/line_memo.h"
 #include "codec/base64.h"
+#include "codec/digits.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "codec/utf8.h"
@@ -171,8 +172,8 @@ static void add_json(slp_buf *b, sloop_str_t v) {
 /* The name of a member and what stands around it, such as ,"key": */
 #define NAME(name) SLP_STR(",\"" name "\":")
 
-/* Returns 1 if the first bytes show that the text is not UTF-8. */
-static int is_binary(slp_str s) { return s.n && slp_utf8_run(s.p, s.n, 64) == SIZE_MAX; }
+/* Returns 1 if the first bytes of a longer text show that it is not UTF-8. */
+static int is_binary(slp_str s) { return s.n >= 16 && slp_utf8_run(s.p, s.n, 64) == SIZE_MAX; }
 
 /* Writes the member "NAME":"...", or "NAME_b64":"..." if the bytes are not UTF-8. is_json: v is JSON, and
  * becomes null if it is empty. */
@@ -223,10 +224,21 @@ static void add_event(slp_jw *w, const slp_log_event *e) {
   slp_jw_object_end(w);
 }
 
+/* Writes a sequence number, which nearly always consists of digits and so needs no escape. */
+static void add_seq(slp_buf *b, slp_str seq) {
+  if (!slp_all_digits(seq.p, seq.n)) {
+    add_string(b, NAME("seq"), seq);
+    return;
+  }
+  slp_buf_add_str(b, SLP_STR(",\"seq\":\""));
+  slp_buf_add_str(b, seq);
+  slp_buf_add_char(b, '"');
+}
+
 /* Writes which record it is, and when it arrived. */
 static void add_place(slp_buf *b, const sloop_record_t *r, int change, slp_line_memo *memo) {
   slp_line_memo_add_head(memo, b, r);
-  add_string(b, NAME("seq"), text_of(r->seq));
+  add_seq(b, text_of(r->seq));
   if (!change) {
     slp_buf_add_str(b, NAME("sub"));
     slp_buf_add_u64(b, r->sub);

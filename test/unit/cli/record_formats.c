@@ -49,6 +49,15 @@ TEST(a_json_line_has_the_seven_members_in_order) {
   CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"hello\"}\n");
 }
 
+TEST(a_sequence_number_that_is_no_number_is_escaped) {
+  sloop_record_t r = record("hello", 5);
+  r.seq = (sloop_str_t){"1234567890123456\"", 17};
+  CHECK_SHOWN(
+      show_json, &r,
+      "{\"stream\":\"orders\",\"shard\":\"shardId-000000000003\",\"seq\":\"1234567890123456\\\"\",\"sub\":0,"
+      "\"ts\":1700000000000,\"key\":\"key\",\"payload\":\"hello\"}\n");
+}
+
 static int show_leased(slp_buf *b, const sloop_record_t *r) {
   return slp_show_json(b, r, &(slp_show_extra){.worker = "w.1"}, &memo);
 }
