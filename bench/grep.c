@@ -1,6 +1,7 @@
 /* grep.c - CPU nanoseconds that --grep takes for a record in which nothing matches: as the command
  * searches, and by the matcher of ours alone, which is all there is without PCRE2. --write BYTES FILE
- * writes the same records, a line each, for other tools: rg -c PATTERN FILE. */
+ * writes the same records, a line each, for other tools: rg -c PATTERN FILE. --worst: the longest slice of
+ * a search with expressions that cost backtracking engines most. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,50 @@ static void write_records(size_t n, const char *file) {
   free(all);
 }
 
+/* Prints how long the longest slice of a search takes, in a text of one letter. */
+static void one_worst(slp_mem *mem, const char *pattern, const char *text, size_t n) {
+  char why[SLP_GREP_WHY];
+  slp_grep *g = NULL;
+  double longest = 0, all = 0;
+  size_t steps = 0;
+  slp_match is;
+  if (slp_grep_new(mem, &(slp_grep_opts){.wanted = &pattern, .wanted_n = 1}, &g, why)) bench_die("%s", why);
+  size_t before = mem->live_bytes;
+  mem->peak_bytes = before;
+  slp_grep_begin(g, (slp_str){text, n});
+  do {
+    double cpu = bench_cpu_s();
+    is = slp_grep_step(g);
+    cpu = bench_cpu_s() - cpu;
+    if (cpu > longest) longest = cpu;
+    all += cpu;
+    steps++;
+  } while (is == SLP_MATCH_MORE);
+  printf("%-24s %8zu B  longest %7.0f us of %6zu slices, %8.0f us in all, %s, %zu bytes more at the peak\n",
+         pattern, n, longest * 1e6, steps, all * 1e6,
+         is == SLP_MATCH_UNDECIDED ? "undecided"
+         : is                      ? "yes"
+                                   : "no",
+         mem->peak_bytes - before);
+  slp_grep_free(g);
+}
+
+static void worst(slp_mem *mem) {
+  static const char *const patterns[] = {"(a+)+[bc]",         "(a|a)*[bc]",          "(a?){30}a{30}[bc]",
+                                         "(.*)(.*)(.*)[bc]",  "(a{1,50}){1,50}[bc]", "((a+)+)\\2[bc]",
+                                         "(a+)+$(?<!a)",      "(?=(a+)+[bc])a",      "(.*?,){20}[bc]",
+                                         "(?>a+)[bc](?<=ab)", "([a-z]+)*\\1\\1[bc]", "(a{0,20}){0,20}x?[bc]"};
+  size_t sizes[] = {1024, (size_t)1 << 20, (size_t)10 << 20};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    char *text = malloc(sizes[s]);
+    if (!text) bench_die("no memory");
+    memset(text, 'a', sizes[s]);
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+      one_worst(mem, patterns[i], text, sizes[s]);
+    free(text);
+  }
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *pattern;
@@ -113,9 +158,15 @@ int main(int argc, char **argv) {
     write_records(strtoul(argv[2], NULL, 10), argv[3]);
     return 0;
   }
-  int small = bench_small(argc, argv, "CPU nanoseconds a record that --grep takes.");
+  int is_worst = argc == 2 && strcmp(argv[1], "--worst") == 0;
+  int small = is_worst ? 0 : bench_small(argc, argv, "CPU nanoseconds a record that --grep takes.");
   slp_mem *mem = slp_mem_new(NULL, NULL);
   if (!mem) bench_die("no memory");
+  if (is_worst) {
+    worst(mem);
+    slp_mem_drop(mem);
+    return 0;
+  }
   printf("record    pattern                     as --grep  our matcher alone (0: it can't read it)\n");
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
