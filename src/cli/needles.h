@@ -1,5 +1,5 @@
-/* needles.h - looks for texts of which every match of an expression contains at least one. A payload that has
- * none of them can't match, and is passed over at the speed of a search for two bytes. */
+/* needles.h - looks for texts of which every match of an expression contains at least one. A payload without
+ * them can't match, and is passed over at the speed of a search for two bytes. */
 #ifndef SLP_CLI_NEEDLES_H
 #define SLP_CLI_NEEDLES_H
 

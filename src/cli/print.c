@@ -11,6 +11,7 @@
 #include "cli/format.h"
 #include "cli/grep.h"
 #include "cli/highlight.h"
+#include "cli/line_memo.h"
 #include "cli/matcher.h"
 #include "cli/record_formats.h"
 #include "cli/schemas.h"
@@ -38,6 +39,7 @@ static int prepare(slp_printer *p, char why[400]) {
         &(slp_grep_opts){
             .wanted = a->key_grep, .wanted_n = a->key_grep_n, .name = "--key", .folds = a->ignore_case},
         &p->key_grep, why);
+  if (!r && a->json && !(p->memo = SLP_NEW(p->mem, slp_line_memo))) r = SLP_ENOMEM;
   if (!r && a->unique && !(p->unique = slp_unique_new(p->mem, SLP_UNIQUE_WINDOW))) r = SLP_ENOMEM;
   for (size_t i = 0; i < a->schema_files_n && !r; i++)
     r = slp_schemas_add_file(&p->schemas, a->schema_files[i], why);
@@ -90,6 +92,7 @@ void slp_printer_close(slp_printer *p) {
   slp_grep_free(p->grep);
   slp_grep_free(p->key_grep);
   slp_unique_free(p->unique);
+  slp_free(p->mem, p->memo);
   slp_highlight_free(p->marks);
   slp_highlight_free(p->key_marks);
   slp_buf_free(&p->delimiter);
@@ -105,7 +108,7 @@ static void show_null(sloop_str_t *v) {
 }
 
 static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra) {
-  if (p->args->json) return slp_show_json(b, r, extra, &p->memo);
+  if (p->args->json) return slp_show_json(b, r, extra, p->memo);
   sloop_record_t shown;
   if (p->args->show_null) {
     shown = *r;

@@ -11,7 +11,6 @@
 #include "cli/decoder_table.h"
 #include "cli/format.h"
 #include "cli/grep.h"
-#include "cli/line_memo.h"
 #include "cli/record_formats.h"
 #include "cli/schemas.h"
 #include "cli/unique.h"
@@ -47,9 +46,9 @@ typedef struct slp_printer {
   struct slp_highlight *marks, *key_marks; /* owned; NULL: matches of --grep, or of --key, are not shown */
   slp_show_style style;
   slp_buf delimiter, key_delimiter;
-  slp_line_memo memo; /* what JSON lines have in common */
-  uint8_t terminal;   /* 1: the lines are for a terminal */
-  uint8_t direct;     /* 1: records are printed as they came: nothing decodes, picks or searches them */
+  struct slp_line_memo *memo; /* owned; what JSON lines have in common; NULL: none are printed */
+  uint8_t terminal;           /* 1: the lines are for a terminal */
+  uint8_t direct; /* 1: records are printed as they came: nothing decodes, picks or searches them */
   /* borrowed; with leases: the name of the worker that reads the records; NULL: no leases */
   const char *worker;
   uint64_t undecoded; /* number of records that could not be decoded */

@@ -45,7 +45,8 @@ static void civil_of(int64_t ms, civil *c) {
 
 /* Writes v < 10^width as `width` digits, at most 4. */
 static char *put_digits(char *out, uint64_t v, int width) {
-  /* v * 2^32 / 1000 as a fraction of 32 bits, rounded up. Each step moves the next digit above it. */
+  /* v / 1000 as a number with 32 bits behind the point, rounded up. Its digit before the point is the next;
+   * then `rest` is what stands behind the point, times ten. */
   uint64_t rest = v * ((UINT64_C(1) << 32) / 1000 + 1);
   for (int i = 0; i < 4; i++, rest = (rest & 0xffffffffu) * 10) {
     if (i >= 4 - width) *out++ = (char)('0' + (rest >> 32));

@@ -16,7 +16,7 @@
 
 #define BLOCK 16
 #define ESCAPE 6 /* the longest escape of one byte: \u001f */
-/* The room that a block may take: an escape for each byte, and a whole block stored behind the last one. */
+/* The room that a block may take: an escape for each byte, and a whole block that is stored behind them. */
 #define BLOCK_ROOM ((size_t)BLOCK * ESCAPE + BLOCK)
 
 /* Writes a byte as an escape. Returns the place behind it. */
@@ -126,8 +126,9 @@ static char *put_last(char *to, const char *from, size_t n, int one_line, size_t
   return put_with_escapes(to, block, n, stops, ret_read);
 }
 
-/* Writes the last 1 to 15 bytes of s, of which `at` >= 16 are written, with the bytes before them as one
- * block. Returns 0 and writes nothing if a byte of that block needs an escape or is not ASCII. */
+/* Writes the last bytes of s, 1 to 15, by storing the last 16 bytes of s as one block. s.p[at] is the first
+ * byte that is not written yet, and `at` is at least 16. Returns 0, and writes nothing, if a byte of that
+ * block needs an escape or is not ASCII. */
 static int put_rest(char *to, slp_str s, size_t at, int one_line) {
   __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.p + s.n - BLOCK));
   if (find_stops(v, one_line)) return 0;
@@ -181,8 +182,8 @@ static size_t put_blocks(slp_buf *b, slp_str s, size_t at, int one_line) {
 
 static int follows(char c) { return ((uint8_t)c & 0xC0) == 0x80; }
 
-/* Returns the length of the character at s.p[at] if it has two or three bytes and is plainly UTF-8 that needs
- * no escape. Returns 0 otherwise: put_character() must look closer. */
+/* Returns the length of the character at s.p[at] if it has two or three bytes, and is UTF-8 without a need
+ * for an escape at the first look. Returns 0 if put_character() must look closer. */
 static size_t plain_length(slp_str s, size_t at) {
   uint8_t c = (uint8_t)s.p[at];
   if (c < 0xC3 || c > 0xEF || s.n - at < 3 || !follows(s.p[at + 1])) return 0;
