@@ -35,7 +35,9 @@ int slp_buf_grow(slp_buf *b, size_t more);
 /* Makes room for `more` bytes behind the content. This function and all slp_buf_add functions return 0,
  * SLP_ENOMEM, SLP_ELIMIT, or the error recorded in b before. */
 static inline int slp_buf_reserve(slp_buf *b, size_t more) {
-  return b->p && !b->failed && more <= b->cap - b->n ? 0 : slp_buf_grow(b, more);
+  /* a caller may lower max after the buffer has grown */
+  int fits = b->p && !b->failed && more <= b->cap - b->n && b->n + more <= b->max;
+  return fits ? 0 : slp_buf_grow(b, more);
 }
 static inline int slp_buf_add(slp_buf *b, const void *p, size_t n) {
   int r = slp_buf_reserve(b, n);

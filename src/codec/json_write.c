@@ -141,8 +141,9 @@ static int put_rest(char *to, slp_str s, size_t at, int one_line) {
 static size_t put_blocks(slp_buf *b, slp_str s, size_t at, int one_line) {
   size_t n = BLOCK, took = BLOCK;
   char *to = b->p + b->n;
-  if (b->cap < BLOCK_ROOM) return at;
-  const char *last = b->p + b->cap - BLOCK_ROOM; /* the last place at which a block has room */
+  size_t room = b->cap < b->max ? b->cap : b->max;
+  if (room < BLOCK_ROOM) return at;
+  const char *last = b->p + room - BLOCK_ROOM; /* the last place at which a block has room */
   while (s.n - at >= BLOCK && to <= last) {
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.p + at));
     unsigned stops = find_stops(v, one_line);

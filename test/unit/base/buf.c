@@ -135,6 +135,18 @@ TEST(numbers_of_every_length_are_what_printf_writes) {
   slp_mem_drop(mem);
 }
 
+TEST(a_maximum_that_is_lowered_holds_at_once) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 100);
+  CHECK_INT(slp_buf_add_z(&b, "1234567"), 0);
+  b.max = 8;
+  CHECK_INT(slp_buf_add(&b, "89", 2), SLP_ELIMIT);
+  CHECK_INT(b.n, 7);
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+}
+
 static const char *scaled(uint64_t v, unsigned decimals) {
   static char text[64];
   slp_mem *mem = slp_mem_new(NULL, NULL);
