@@ -2,7 +2,8 @@
 comes back. SLOOP_BIN names the program.
 
 usage: SLOOP_BIN=... python3 test/process/cli_watch.py [--write | TEST...]
---write writes the pictures of a calm, a lagging and a broken fleet, at two sizes, to SCREENS.md.
+--write writes the pictures of a calm, a lagging, a broken and a drained fleet, at two sizes: as text to SCREENS.md, and with
+their colours to watch-SIZE-SITUATION.svg.
 """
 
 import fcntl
@@ -22,12 +23,14 @@ import pyte
 from box import BIN, NO_LIMITS, Box
 from command import check, end, equal, main, test, wait_until
 from terminal import AS_A_JOB, Terminal, job_of, stopped
+from terminal_svg import svg
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUICK = ("-X", "lease_ms=2000", "-X", "checkpoint_ms=500", "-X", "poll_ms=200")
 UTF8 = {"LC_ALL": "C.UTF-8", "TERM": "xterm"}
 ASCII = {"LC_ALL": "C", "TERM": "xterm"}
 LAST_KEYS = "q quit  ? help"
+COLOURS = {"31": "red", "32": "green", "33": "brown"}  # the numbers of colours, and what pyte calls them
 
 
 class Judged(Terminal):
@@ -53,6 +56,17 @@ class Judged(Terminal):
             return self.alternate and [line.rstrip() for line in self.screen.display] == self.lines()
         wait_until(agree, what="agreement on the picture")
         return self.lines()
+
+    def coloured_picture(self):
+        """The cells of a whole frame, on whose characters, colours, bold and reverse both agree. pyte knows no faint."""
+        self.picture()
+        cells = self.cells()
+        for row, line in enumerate(cells):
+            for column, (_, style) in enumerate(line):
+                theirs, numbers = self.screen.buffer[row][column], style.split()
+                colour = next((COLOURS[n] for n in numbers if n in COLOURS), "default")
+                equal((theirs.fg, theirs.bold, theirs.reverse), (colour, "1" in numbers, "7" in numbers), row, column, style)
+        return cells
 
     def has(self, text, limit=15):
         return self.wait_for(lambda t: any(text in line for line in t.lines()), text, limit)
@@ -378,60 +392,92 @@ def no_bytes_that_are_typed_do_harm():
 
 SITUATIONS = (("calm", "three workers, all shards at their tip"),
               ("lagging", "the same, with more records than they read"),
-              ("one dead", "one of the three was killed a moment ago"))
+              ("one dead", "one of the three was killed a moment ago"),
+              ("draining", "the application is being drained; carl still has records that its reader has not taken"),
+              ("drained", "the same, when carl's reader has taken them"))
+COMMAND = ("--watch=1", "-G", "billing", "--lag-over", "60s", "orders")
 
 
 def pictures(size):
-    """{situation: lines}, from one fleet after the other."""
+    """{situation: rows of cells}, from one fleet, to which one thing after the other happens."""
     columns, rows = size
     got = {}
     limits = ("-X", "sandbox.read_bytes_per_second=60000")
-    fleet = ("-X", "lease_ms=6000", "-X", "fetch_records_max=20")
+    fleet = ("-X", "lease_ms=6000", "-X", "fetch_records_max=20", "-X", "handover_ms=60000")
+    reader = drain = None
     with Box(1, *NO_LIMITS, *limits) as box:
-        subprocess.run([BIN, "-q", "-L"], env={**os.environ, **box.env}, stdout=subprocess.DEVNULL, check=False)
         box.make_stream("orders", 12)
         with Workers(box) as workers:
-            def start(name):
-                workers.each[name] = box.start("-q", "-G", "billing", "-o", "oldest", "-X", f"worker={name}", *QUICK, *fleet, "orders",
-                                               stdout=subprocess.DEVNULL)
-            for name in ("anna", "bert", "carl"):
-                start(name)
-            argv = [BIN, "--watch=1", "-G", "billing", "--lag-over", "60s", "orders"]
-            wait_until(lambda: b"carl" in box.tail("-G", "billing", "--leases", "orders").out, 30, "the fleet")
-            with Judged(argv, {**box.env, **UTF8, "TZ": "UTC"}, columns, rows) as t:
-                t.wait_for(lambda t: t.frames >= 12 and len({x.split()[2] for x in t.lines() if re.match(r"\d+ +owned", x)}) == 3,
-                           "a balanced fleet", 40)
-                got["calm"] = t.picture()
-                for start_at in range(0, 6000, 500):
-                    box.put(500, "orders", start_at, 900)
-                frames = t.frames
-                t.wait_for(lambda t: t.frames >= frames + 9, "a lag", 40)
-                got["lagging"] = t.picture()
-                workers.each["bert"].kill()
-                t.wait_for(lambda t: any(re.match("bert +dead", x) for x in t.lines()), "a death", 40)
-                got["one dead"] = t.picture()
-                t.leave()
+            try:
+                reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+                for name in ("anna", "bert", "carl"):
+                    out = reader.stdin if name == "carl" else subprocess.DEVNULL
+                    workers.each[name] = box.start("-q", "-G", "billing", "-o", "oldest", "-X", f"worker={name}", *QUICK, *fleet,
+                                                   "orders", stdout=out)
+                wait_until(lambda: b"carl" in box.tail("-G", "billing", "--leases", "orders").out, 30, "the fleet")
+                with Judged([BIN, *COMMAND], {**box.env, **UTF8, "TZ": "UTC"}, columns, rows) as t:
+                    t.wait_for(lambda t: t.frames >= 12 and len({x.split()[2] for x in t.lines() if re.match(r"\d+ +owned", x)}) == 3,
+                               "a balanced fleet", 40)
+                    got["calm"] = t.coloured_picture()
+                    for start_at in range(0, 6000, 500):
+                        box.put(500, "orders", start_at, 900)
+                    frames = t.frames
+                    t.wait_for(lambda t: t.frames >= frames + 9, "a lag", 40)
+                    got["lagging"] = t.coloured_picture()
+                    workers.each["bert"].kill()
+                    t.wait_for(lambda t: any(re.match("bert +dead", x) for x in t.lines()), "a death", 40)
+                    got["one dead"] = t.coloured_picture()
+                    reader.send_signal(signal.SIGSTOP)
+                    box.put(500, "orders", 6000, 900)
+                    frames = t.frames
+                    t.wait_for(lambda t: t.frames >= frames + 3, "records for carl", 40)
+                    drain = box.start("-G", "billing", "--drain", "orders")
+                    t.wait_for(lambda t: "; draining" in t.lines()[1] and any(re.match("anna +drained", x) for x in t.lines()),
+                               "a drain", 40)
+                    got["draining"] = t.coloured_picture()
+                    reader.send_signal(signal.SIGCONT)
+                    t.wait_for(lambda t: "; drained" in t.lines()[1], "the end of the drain", 40)
+                    equal(drain.wait(30), 0)
+                    got["drained"] = t.coloured_picture()
+                    t.leave()
+            finally:
+                for process in (reader, drain):
+                    if process:
+                        end(process)
     return got
+
+
+def text_of(cells):
+    return "\n".join("".join(character for character, _ in row).rstrip() for row in cells)
 
 
 @test
 def each_situation_has_its_picture():
     """What --write writes can be made, and shows what it says."""
     got = pictures((80, 24))
-    calm, lagging, dead = ("\n".join(got[name]) for name, _ in SITUATIONS)
+    calm, lagging, dead, draining, drained = (text_of(got[name]) for name, _ in SITUATIONS)
     check(calm.count(" tip") >= 12 and "dead" not in calm, calm)
     check(lagging.count("<") >= 3 and lagging.count(" owned ") == 12, lagging)
     check(re.search(r"^bert +dead ", dead, re.M), dead)
+    check(re.search(r"^anna +drained ", draining, re.M) and re.search(r"^\d+ +owned +carl", draining, re.M), draining)
+    check(re.search(r"^carl +drained ", drained, re.M) and " owned " not in drained and drained.count(" free ") >= 12, drained)
+    # Each style has its class in the picture, and each letter is in it.
+    drawn = svg("stream-tail", got["one dead"])
+    check(all(f'class="{name}"' in drawn for name in ("red", "bold", "faint")) and drawn.count(">bert<") >= 1, drawn)
 
 
 def write():
     out = ["# What --watch shows", "",
-           "Pictures of `stream-tail --watch=1 -G billing --lag-over 60s orders` of a fleet in the sandbox, as a terminal shows them;",
-           "written by `cli_watch.py --write`. Colours are left out.", ""]
+           f"Pictures of `stream-tail {' '.join(COMMAND)}` of a fleet in the sandbox, as a terminal shows them;",
+           "written by `cli_watch.py --write`. Each picture is there with its colours, and below as text.", ""]
     for columns, rows in ((80, 24), (200, 50)):
         got = pictures((columns, rows))
         for name, what in SITUATIONS:
-            out += [f"## {columns}x{rows}, {name}: {what}", "", "```text", *(line for line in got[name]), "```", ""]
+            picture = f"watch-{columns}x{rows}-{name.replace(' ', '-')}.svg"
+            with open(os.path.join(HERE, picture), "w", encoding="utf-8") as f:
+                f.write(svg(" ".join(("stream-tail", *COMMAND)), got[name]))
+            out += [f"## {columns}x{rows}, {name}: {what}", "", f"![{name}: {what}]({picture})", "",
+                    "```text", text_of(got[name]), "```", ""]
     with open(os.path.join(HERE, "SCREENS.md"), "w", encoding="utf-8") as f:
         f.write("\n".join(out[:-1]) + "\n")
 

@@ -3,12 +3,11 @@
 usage: SLOOP_BIN=build/stream-tail python3 test/process/picture.py [FILE]
 
 Three workers, each with a host name of its own (unshare --uts), read a backlog of a stream that somebody goes on writing
-to. One of them is killed, and when the others have its shards the screen is drawn. Only the colours are the picture's own:
-they follow the reader's light or dark theme. Takes about half a minute.
+to. One of them is killed, and when the others have its shards the screen is drawn, by terminal_svg.py. Takes about half a
+minute.
 """
 
 import base64
-import html
 import os
 import re
 import subprocess
@@ -20,6 +19,7 @@ import time
 from box import BIN, Box
 from command import check, end, environment
 from terminal import Terminal
+from terminal_svg import svg
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS, ROWS = 88, 24
@@ -28,14 +28,6 @@ FLEET = ("-G", APP, "-X", "lease_ms=4000", "-X", "checkpoint_ms=1000", "-X", "po
          "-X", "fetch_records_max=20")  # small pages: progress is smooth
 BACKLOG, RECORD_BYTES, READ_BYTES_PER_SECOND = 8000, 4000, 200000
 TRAFFIC = (1, 14, 3, 22, 1, 6, 38, 2)  # how the records are spread over the shards
-
-CELL_W, CELL_H, MARGIN, BAR = 8, 17, 14, 26  # pixels: a character, what is around the screen, the line with the command
-STYLE = """
-.paper{fill:#f6f8fa;stroke:#d0d7de}.text{fill:#1f2328}.faint{fill:#59636e}.block{fill:#0969da}.bad{fill:#cf222e}
-text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre}
-@media (prefers-color-scheme:dark){
-.paper{fill:#0d1117;stroke:#30363d}.text{fill:#e6edf3}.faint{fill:#9198a1}.block{fill:#4493f8}.bad{fill:#ff7b72}}
-"""
 
 
 class Traffic:
@@ -76,7 +68,7 @@ def owners(lines):
 
 
 def screen(argv):
-    """The text on the terminal of that command at the end of the story, line by line."""
+    """Returns the cells of the terminal of that command at the end of the story, row by row."""
     limits = ("-X", "sandbox.write_records_per_second=0", "-X", "sandbox.write_bytes_per_second=0",
               "-X", f"sandbox.read_bytes_per_second={READ_BYTES_PER_SECOND}")
     with tempfile.TemporaryFile() as out, Box(1, *limits) as box:
@@ -97,11 +89,11 @@ def screen(argv):
                 frames = t.frames
                 t.wait_for(lambda t: t.frames >= frames + 3, "what comes after")
                 t.look(0.3)  # to the end of the frame
-                lines = t.lines()
+                cells = t.cells()
                 t.type(b"\x03")
                 check(t.finish() == (0, ""), "it did not end well")
             check(not traffic.failed, traffic.failed)
-            return lines
+            return cells
         finally:
             for worker in workers.values():
                 end(worker)
@@ -109,58 +101,12 @@ def screen(argv):
             traffic.thread.join()
 
 
-def blocks(line, y):
-    """Block elements as rectangles, so that no font has a say in them; equal neighbours are one."""
-    bars = []  # [column where it begins, its width in columns, its height]
-    for column, character in enumerate(line):
-        code = ord(character)
-        if 0x2581 <= code <= 0x2588:  # from below, in eighths of the height
-            wide, high = 1, (code - 0x2580) / 8
-        elif 0x2589 <= code <= 0x258f:  # from the left, in eighths of the width
-            wide, high = (0x2590 - code) / 8, 1
-        else:
-            continue
-        if bars and bars[-1][0] + bars[-1][1] == column and bars[-1][2] == high:
-            bars[-1][1] += wide
-        else:
-            bars.append([column, wide, high])
-    full = CELL_H - 3
-    return [f'<rect class="block" x="{MARGIN + column * CELL_W}" y="{y + 1 + full * (1 - high):g}" width="{wide * CELL_W:g}" '
-            f'height="{full * high:g}"/>' for column, wide, high in bars]
-
-
-def line_in_svg(line, y, kind):
-    """Each word stands at its own column, whatever the widths of the font are."""
-    out = blocks(line, y)
-    for part in re.finditer(r"\S+(?: \S+)*", re.sub("[\u2581-\u258f]", " ", line)):
-        out.append(f'<text class="{kind}" x="{MARGIN + part.start() * CELL_W}" y="{y + 13}" '
-                   f'textLength="{len(part[0]) * CELL_W}" lengthAdjust="spacingAndGlyphs">{html.escape(part[0], quote=False)}</text>')
-    return out
-
-
-def kind_of(line):
-    if re.match(r"(SHARD|WORKER) ", line) or line.startswith("q quit "):
-        return "faint"
-    return "bad" if re.search(r"^\S+ +(dead|gone|silent)\b", line) else "text"
-
-
-def svg(command, lines):
-    width, height = 2 * MARGIN + COLUMNS * CELL_W, 2 * MARGIN + BAR + len(lines) * CELL_H
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">',
-           f"<title>{html.escape(command)}</title>", f"<style>{STYLE.strip()}</style>",
-           f'<rect class="paper" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8"/>']
-    out += line_in_svg("$ " + command, MARGIN - 3, "faint")
-    for row, line in enumerate(lines):
-        out += line_in_svg(line, MARGIN + BAR + row * CELL_H, kind_of(line))
-    return "\n".join(out + ["</svg>"]) + "\n"
-
-
 def main():
     path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "watch.svg")
     argv = ["stream-tail", "-G", APP, "--watch=1", STREAM]
-    lines = screen(argv)
-    print("\n".join(lines))
-    text = svg(" ".join(argv), lines)
+    cells = screen(argv)
+    print("\n".join("".join(character for character, _ in row).rstrip() for row in cells))
+    text = svg(" ".join(argv), cells)
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
     print(f"{path}: {len(text)} bytes")

@@ -26,8 +26,8 @@ class Terminal:
         self.columns, self.rows = columns, rows
         self.alternate, self.cursor_shown = False, True
         self.at = [0, 0]
-        self.screens = {False: {}, True: {}}  # (row, column) -> character, of the usual and the alternate one
-        self.style = ""  # the numbers of the styles that are on
+        self.screens = {False: {}, True: {}}  # (row, column) -> (character, style), of the usual and the alternate one
+        self.style = ""  # the numbers of the styles that are on, each with a space before it
         self.frames = 0  # how often it went home to draw
         self.decoder, self.rest = codecs.getincrementaldecoder("utf-8")(), ""
         self.master, slave = pty.openpty()
@@ -100,7 +100,7 @@ class Terminal:
             else:
                 if self.alternate and self.at[1] >= self.columns and not self.may_be_old():
                     raise AssertionError("a line is too long: " + "\n".join(self.lines()))
-                self.screens[self.alternate][tuple(self.at)] = piece[0]
+                self.screens[self.alternate][tuple(self.at)] = piece[0], self.style
                 self.at[1] += 1
 
     def look(self, seconds=0.05):
@@ -118,9 +118,13 @@ class Terminal:
                 return False
             self.take(data)
 
-    def lines(self):
+    def cells(self):
+        """Returns each row of the screen as a list of (character, style)."""
         screen = self.screens[self.alternate]
-        return ["".join(screen.get((row, column), " ") for column in range(self.columns)).rstrip() for row in range(self.rows)]
+        return [[screen.get((row, column), (" ", "")) for column in range(self.columns)] for row in range(self.rows)]
+
+    def lines(self):
+        return ["".join(character for character, _ in row).rstrip() for row in self.cells()]
 
     def wait_for(self, condition, what, limit=30):
         until = time.monotonic() + limit
