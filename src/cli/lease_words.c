@@ -65,7 +65,7 @@ static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
 }
 
 slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms) {
-  if (w->dead) return (slp_lease_lag){-1, 0};
+  if (w->dead || w->drained) return (slp_lease_lag){-1, 0};
   /* A worker writes its row every third of a lease. A lag of 0 stays 0 until the next row is overdue. Any
    * other lag is taken to grow until a new row states another lag. */
   if (w->behind_ms == 0 && now_ms - w->written_at_ms <= (int64_t)w->lease_ms / 2)

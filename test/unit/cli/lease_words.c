@@ -92,6 +92,10 @@ TEST(what_a_row_tells_grows_old) {
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 3600000);
   l.behind_ms = -1;
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, -1);
+  w.behind_ms = 90000;
+  w.drained = 1; /* it reads no shard; the row still has the lag of the time when it did */
+  CHECK_INT(slp_worker_lag_of(&w, SAMPLE_NOW_MS).ms, -1);
+  w.drained = 0;
   w.dead = 1;
   w.behind_ms = 0;
   CHECK_INT(slp_worker_lag_of(&w, SAMPLE_NOW_MS).ms, -1);
