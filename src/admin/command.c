@@ -34,22 +34,23 @@
 
 /* ---- states ------------------------------------------------------------------------------------- */
 
-static void describe(slp_admin *a);
-static void prepare(slp_admin *a);
+static void describe_stream(slp_admin *a);
+static void prepare_table(slp_admin *a);
 static void list_shards(slp_admin *a);
 static void read_rows(slp_admin *a);
-static void locate(slp_admin *a);
-static void measure(slp_admin *a);
-static void evict(slp_admin *a);
+static void locate_position(slp_admin *a);
+static void measure_lags(slp_admin *a);
+static void evict_owners(slp_admin *a);
 static void write_rows(slp_admin *a);
-static void notify(slp_admin *a);
-static void answer(slp_admin *a);
+static void notify_leader(slp_admin *a);
+static void post_answer(slp_admin *a);
 
 static void (*const begin[SLP_ADMIN_STATES])(slp_admin *a) = {
-    [SLP_ADMIN_DESCRIBING] = describe, [SLP_ADMIN_PREPARING] = prepare,  [SLP_ADMIN_LISTING] = list_shards,
-    [SLP_ADMIN_READING] = read_rows,   [SLP_ADMIN_LOCATING] = locate,    [SLP_ADMIN_EVICTING] = evict,
-    [SLP_ADMIN_MEASURING] = measure,   [SLP_ADMIN_WRITING] = write_rows, [SLP_ADMIN_NOTIFYING] = notify,
-    [SLP_ADMIN_ANSWERED] = answer};
+    [SLP_ADMIN_DESCRIBING] = describe_stream, [SLP_ADMIN_PREPARING] = prepare_table,
+    [SLP_ADMIN_LISTING] = list_shards,        [SLP_ADMIN_READING] = read_rows,
+    [SLP_ADMIN_LOCATING] = locate_position,   [SLP_ADMIN_EVICTING] = evict_owners,
+    [SLP_ADMIN_MEASURING] = measure_lags,     [SLP_ADMIN_WRITING] = write_rows,
+    [SLP_ADMIN_NOTIFYING] = notify_leader,    [SLP_ADMIN_ANSWERED] = post_answer};
 
 static void on_timer(slp_timer *t) {
   slp_admin *a = SLP_OWNER(t, slp_admin, timer);
@@ -63,7 +64,7 @@ static void on_done(slp_event *ev) {
   a->o.on_done(a, a->o.arg); /* the last statement, because on_done may free the command */
 }
 
-static void answer(slp_admin *a) {
+static void post_answer(slp_admin *a) {
   slp_timer_clear(a->o.host, &a->absence_timer);
   if (a->starved) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
   if (a->fail.class != SLP_FINE) {
@@ -87,7 +88,7 @@ static void fail_with(slp_admin *a, const slp_fail *f) {
 
 /* Sends the request of the current state again after a wait, or ends the command if its tries are used up. An
  * error of the disk (-EIO) ends the command at once, because the store has already waited for the disk. */
-static void again(slp_admin *a, const slp_fail *f) {
+static void retry_or_fail(slp_admin *a, const slp_fail *f) {
   int passes = f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT || f->class == SLP_BUSY;
   if (f->code == -EIO) passes = 0;
   /* 1: the request went to the store, which reports each throttled try, so all tries are counted here. 0: the
@@ -106,7 +107,7 @@ static void again(slp_admin *a, const slp_fail *f) {
 
 /* ---- DESCRIBING --------------------------------------------------------------------------------- */
 
-static void described(slp_op *rq) {
+static void on_stream_described(slp_op *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_describe, rq), slp_admin, describe);
   slp_fail f = rq->fail;
   if (f.class == SLP_FINE && !a->describe.ready) {
@@ -116,7 +117,7 @@ static void described(slp_op *rq) {
     a->why.reason = SLP_ADMIN_TOLD;
   }
   if (f.class != SLP_FINE) {
-    again(a, &f);
+    retry_or_fail(a, &f);
   } else if (a->o.open(a->o.ctx, &a->describe, &a->store, &a->schema, &f)) {
     fail_with(a, &f);
   } else {
@@ -125,15 +126,15 @@ static void described(slp_op *rq) {
   }
 }
 
-static void describe(slp_admin *a) {
+static void describe_stream(slp_admin *a) {
   memset(&a->describe, 0, sizeof a->describe);
-  a->describe.rq.on_done = described;
+  a->describe.rq.on_done = on_stream_described;
   a->o.source->ops->describe(a->o.source, &a->describe);
 }
 
 /* ---- PREPARING ---------------------------------------------------------------------------------- */
 
-static void prepared(slp_store_req *rq) {
+static void on_table_prepared(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), slp_admin, prepare);
   if (rq->fail.class == SLP_GONE && a->o.task == SLP_ADMIN_IMPORT) {
     a->no_table = 1; /* SLP_ADMIN_IMPORT creates the table later, unless its checks fail */
@@ -145,7 +146,7 @@ static void prepared(slp_store_req *rq) {
     a->why.reason = SLP_ADMIN_NO_TABLE;
     fail_with(a, &f);
   } else if (rq->fail.class != SLP_FINE) {
-    again(a, &rq->fail);
+    retry_or_fail(a, &rq->fail);
   } else {
     a->no_table = 0;
     /* Usually LEASES and DRAIN need no listing. But in a layout without `former`, rows do not name their
@@ -156,9 +157,9 @@ static void prepared(slp_store_req *rq) {
   }
 }
 
-static void prepare(slp_admin *a) {
+static void prepare_table(slp_admin *a) {
   memset(&a->prepare, 0, sizeof a->prepare);
-  a->prepare.rq.on_done = prepared;
+  a->prepare.rq.on_done = on_table_prepared;
   a->prepare.rq.paced = 1;
   a->prepare.create = a->no_table;
   a->store->ops->prepare(a->store, &a->prepare);
@@ -176,7 +177,7 @@ static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
   return a->unlisted != NULL;
 }
 
-static void listed(slp_op *rq) {
+static void on_shards_listed(slp_op *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_list, rq), slp_admin, list);
   if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
   if (rq->fail.class != SLP_FINE) {
@@ -185,7 +186,7 @@ static void listed(slp_op *rq) {
       /* goes on without a listing, so the rows are not compared with the stream's shards */
       slp_admin_move(a, SLP_ADMIN_READING);
     else
-      again(a, &f);
+      retry_or_fail(a, &f);
   } else if (slp_admin_keep_listing(a)) {
     slp_admin_no_memory(a);
   } else {
@@ -195,13 +196,13 @@ static void listed(slp_op *rq) {
 
 static void list_shards(slp_admin *a) {
   memset(&a->list, 0, sizeof a->list);
-  a->list.rq.on_done = listed;
+  a->list.rq.on_done = on_shards_listed;
   a->o.source->ops->list(a->o.source, &a->list);
 }
 
 /* ---- READING ------------------------------------------------------------------------------------ */
 
-static void decide(slp_admin *a) {
+static void decide_next_step(slp_admin *a) {
   switch (a->o.task) {
     case SLP_ADMIN_LEASES: slp_admin_leases(a); return;
     case SLP_ADMIN_LAG: slp_lags_find(a); return;
@@ -258,7 +259,7 @@ static void rows_done(slp_store_req *rq) {
     /* more rows came since the last throttled try, so the tries are counted from 0 again */
     if (a->rows.out.n > a->throttled_n) a->tries = 0;
     a->throttled_n = a->rows.out.n;
-    again(a, &rq->fail);
+    retry_or_fail(a, &rq->fail);
     return;
   }
   slp_admin_see_hints(a, &a->rows.out);
@@ -278,7 +279,7 @@ static void rows_done(slp_store_req *rq) {
   if (a->starved || slp_snapshot_make(&a->snapshot, a->schema, &a->rows.out))
     slp_admin_no_memory(a);
   else if (!slp_admin_is_other_streams(a))
-    decide(a);
+    decide_next_step(a);
 }
 
 /* Sets rows.hash and rows.prefix to the partition key that is read next, number a->part. */
@@ -305,7 +306,7 @@ static void read_rows(slp_admin *a) {
   if (a->side) a->rows.hash = a->rows.prefix = (slp_str){"", 0};
   if (a->no_table) { /* a table that does not exist has no rows */
     a->schema->spread = a->schema->fresh;
-    decide(a);
+    decide_next_step(a);
     return;
   }
   if (a->part && part_scope(a)) {
@@ -319,7 +320,7 @@ static void read_rows(slp_admin *a) {
 
 /* ---- LOCATING ----------------------------------------------------------------------------------- */
 
-static void located(slp_op *rq) {
+static void on_position_located(slp_op *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_locate, rq), slp_admin, locate);
   slp_fail f = rq->fail;
   slp_buf_free(&a->locate.cursor);
@@ -332,12 +333,12 @@ static void located(slp_op *rq) {
     a->why.name = a->locate.shard;
     fail_with(a, &f);
   } else {
-    again(a, &f);
+    retry_or_fail(a, &f);
   }
 }
 
-static void locate(slp_admin *a) {
-  a->locate.rq = (slp_op){.on_done = located};
+static void locate_position(slp_admin *a) {
+  a->locate.rq = (slp_op){.on_done = on_position_located};
   a->locate.from = a->o.to;
   a->locate.since_us = 0;
   slp_buf_init(&a->locate.cursor, a->mem, 4096);
@@ -346,9 +347,9 @@ static void locate(slp_admin *a) {
 
 /* ---- MEASURING, EVICTING, NOTIFYING ------------------------------------------------------------- */
 
-static void measure(slp_admin *a) { slp_lags_measure(a); }
+static void measure_lags(slp_admin *a) { slp_lags_measure(a); }
 
-static void evict(slp_admin *a) {
+static void evict_owners(slp_admin *a) {
   if (a->drain)
     slp_drain_evict(a);
   else if (a->pause)
@@ -370,16 +371,16 @@ static void write_rows(slp_admin *a) {
     slp_edits_write(a);
 }
 
-static void notified(slp_admin_slot *slot) { slp_admin_finish(slot->admin); }
+static void on_leader_notified(slp_admin_slot *slot) { slp_admin_finish(slot->admin); }
 
 /* Notifies the leader that rows have changed. Without that, the leader would see the changes only when it
  * next compares the rows with the stream. */
-static void notify(slp_admin *a) {
+static void notify_leader(slp_admin *a) {
   slp_str id, incarnation;
   if (a->changed && slp_admin_has(a, SLP_OPERATION_NOTIFY) &&
       slp_instance_split(a->snapshot.leadership.owner, &id, &incarnation)) {
     slp_operation i = {.kind = SLP_OPERATION_NOTIFY, .id = id};
-    if (slp_admin_write(a, &i, 0, notified) == 0) return;
+    if (slp_admin_write(a, &i, 0, on_leader_notified) == 0) return;
   }
   slp_admin_finish(a);
 }
@@ -424,7 +425,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   slp_admin_writes_init(a);
   *ret = a;
   note_absence(&a->absence_timer);
-  describe(a);
+  describe_stream(a);
   return 0;
 }
 

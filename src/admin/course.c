@@ -46,7 +46,7 @@ static uint8_t count_side_tables(slp_admin *a) {
 }
 
 /* Changes the state. In READING, first drops the rows that were read before. */
-static void enter(slp_admin *a, slp_admin_state to) {
+static void enter_command_state(slp_admin *a, slp_admin_state to) {
   SLP_MOVE(allowed, a->state, to);
   a->tries = 0;
   if (to != SLP_ADMIN_READING) return;
@@ -57,7 +57,7 @@ static void enter(slp_admin *a, slp_admin_state to) {
 }
 
 void slp_admin_move(slp_admin *a, slp_admin_state to) {
-  enter(a, to);
+  enter_command_state(a, to);
   a->begin[to](a);
 }
 
@@ -66,7 +66,7 @@ void slp_admin_wait(slp_admin *a, uint64_t us) {
 }
 
 void slp_admin_read_in(slp_admin *a, uint64_t us) {
-  enter(a, SLP_ADMIN_READING);
+  enter_command_state(a, SLP_ADMIN_READING);
   slp_admin_wait(a, us);
 }
 

@@ -81,7 +81,7 @@ static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
 
 /* Converts a position to the form that rows of the target can hold. LATEST means: only records from now on.
  * If the layout has no word for LATEST, the position becomes the present time. */
-static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position *to) {
+static slp_import_row convert_for_target(slp_admin *a, const slp_placed *p, slp_position *to) {
   *to = p->position;
   if (p->bad) return SLP_IMPORT_BAD;
   if (p->parked) return SLP_IMPORT_PARKED;
@@ -98,21 +98,22 @@ static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position 
   return can_hold(a, p, to) ? SLP_IMPORT_MISSING : SLP_IMPORT_START;
 }
 
-static int begin(slp_admin *a) {
+static int plan_import_rows(slp_admin *a) {
   size_t n = a->placed.n + 1;
   slp_import *m = slp_admin_room(a, sizeof *m);
   if (!m) return SLP_ENOMEM;
   m->rows = slp_admin_room(a, n * sizeof *m->rows);
   m->to = slp_admin_room(a, n * sizeof *m->to);
   if (!m->rows || !m->to) return SLP_ENOMEM;
-  for (size_t i = 0; i < a->placed.n; i++) m->rows[i] = translate(a, &a->placed.all[i], &m->to[i]);
+  for (size_t i = 0; i < a->placed.n; i++) m->rows[i] = convert_for_target(a, &a->placed.all[i], &m->to[i]);
   a->import = m;
   return a->starved ? SLP_ENOMEM : 0;
 }
 
 /* ---- the rows of the target --------------------------------------------------------------------------- */
 
-static void odd(slp_admin *a, slp_import_row what, slp_str name, const char *why, const slp_position *at) {
+static void add_odd_row(slp_admin *a, slp_import_row what, slp_str name, const char *why,
+                        const slp_position *at) {
   slp_import *m = a->import;
   slp_import_odd *o = &m->odd[m->odd_n++];
   *o = (slp_import_odd){.what = what, .name = slp_admin_keep(a, name), .why = why ? why : ""};
@@ -121,11 +122,11 @@ static void odd(slp_admin *a, slp_import_row what, slp_str name, const char *why
 
 /* Compares a row with the position given for its shard. Each row is compared only once. If no answer came to
  * the write of the row (SLP_IMPORT_SENT), the position in the row shows whether the write was made. */
-static void compare(slp_admin *a, const slp_lease_row *l) {
+static void compare_lease_row(slp_admin *a, const slp_lease_row *l) {
   slp_import *m = a->import;
   const slp_placed *p = slp_placed_find(&a->placed, l->shard);
   if (!p) {
-    odd(a, SLP_IMPORT_EXTRA, l->shard, NULL, &l->position);
+    add_odd_row(a, SLP_IMPORT_EXTRA, l->shard, NULL, &l->position);
     return;
   }
   slp_import_row *row = &m->rows[p - a->placed.all];
@@ -145,24 +146,24 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
 
 /* Judges one row of the target. The row of a lease is compared with the position given for its shard. A row
  * of another kind may be in the way. */
-static void judge(slp_admin *a, const slp_row *from) {
+static void judge_target_row(slp_admin *a, const slp_row *from) {
   slp_parsed_row row;
   slp_schema_read_row(a->schema, from, &row);
   slp_str key = row.key.range.n ? row.key.range : row.key.hash;
-  if (row.kind == SLP_ROW_LEASE) compare(a, &row.u.lease);
-  if (row.kind == SLP_ROW_BAD) odd(a, SLP_IMPORT_BAD_TARGET, key, row.why, NULL);
+  if (row.kind == SLP_ROW_LEASE) compare_lease_row(a, &row.u.lease);
+  if (row.kind == SLP_ROW_BAD) add_odd_row(a, SLP_IMPORT_BAD_TARGET, key, row.why, NULL);
   if (row.kind == SLP_ROW_OTHER || (row.kind == SLP_ROW_ELSEWHERE && !a->o.several))
-    odd(a, SLP_IMPORT_FOREIGN, key, NULL, NULL);
+    add_odd_row(a, SLP_IMPORT_FOREIGN, key, NULL, NULL);
 }
 
 static void judge_all(slp_admin *a) {
   slp_import *m = a->import;
   m->odd_n = 0;
   m->odd = slp_admin_room(a, (a->rows.out.n + 1) * sizeof *m->odd);
-  for (size_t i = 0; i < a->rows.out.n && m->odd; i++) judge(a, &a->rows.out.rows[i]);
+  for (size_t i = 0; i < a->rows.out.n && m->odd; i++) judge_target_row(a, &a->rows.out.rows[i]);
 }
 
-static size_t count(const slp_admin *a, int (*is)(slp_import_row row)) {
+static size_t count_import_rows(const slp_admin *a, int (*is)(slp_import_row row)) {
   size_t n = 0;
   for (size_t i = 0; i < a->placed.n; i++) n += (size_t)is(a->import->rows[i]);
   return n;
@@ -173,7 +174,7 @@ static int is_made(slp_import_row row) { return row == SLP_IMPORT_MADE; }
 static int is_problem(slp_import_row row) { return row >= SLP_IMPORT_DIFFERS; }
 
 size_t slp_import_problems(const slp_admin *a) {
-  return a->import ? count(a, is_problem) + a->import->odd_n : 0;
+  return a->import ? count_import_rows(a, is_problem) + a->import->odd_n : 0;
 }
 
 slp_import_row slp_import_row_of(const slp_admin *a, size_t at, slp_position *ret_to) {
@@ -186,7 +187,7 @@ const slp_import_odd *slp_import_odd_of(const slp_admin *a, size_t at) {
 }
 
 void slp_import_count(const slp_admin *a, slp_admin_why *ret) {
-  ret->made = count(a, is_made);
+  ret->made = count_import_rows(a, is_made);
   ret->placed = a->placed.n;
 }
 
@@ -198,7 +199,7 @@ int slp_import_wrote(const slp_admin *a) { return a->why.wrote; }
 
 static void write_on(slp_admin *a);
 
-static void written(slp_admin_slot *slot) {
+static void on_import_row_written(slp_admin_slot *slot) {
   slp_import *m = slot->admin->import;
   slp_admin_write_is_final(slot);
   /* Nothing is to be done if another process has created the row: the next round compares it with the
@@ -224,7 +225,7 @@ static int write_one(slp_admin *a, size_t at) {
   slp_operation i;
   size_t n = children && p->position.kind == SLP_POSITION_END ? children_of(a, p->shard, children) : 0;
   operation_of(a, p, &a->import->to[at], children, n, &i);
-  int r = slp_admin_write(a, &i, at, written);
+  int r = slp_admin_write(a, &i, at, on_import_row_written);
   if (r) return r;
   a->import->rows[at] = SLP_IMPORT_SENT;
   a->why.wrote = 1;
@@ -252,7 +253,7 @@ void slp_import_write(slp_admin *a) {
 
 /* ---- a round ------------------------------------------------------------------------------------------ */
 
-static void refuse(slp_admin *a) {
+static void refuse_import(slp_admin *a) {
   a->why.left = slp_import_problems(a);
   /* why.all not 0: this command had written rows before another process put these rows in the way */
   a->why.all = a->why.wrote;
@@ -260,7 +261,7 @@ static void refuse(slp_admin *a) {
 }
 
 static void go_on(slp_admin *a) {
-  size_t left = count(a, is_to_do);
+  size_t left = count_import_rows(a, is_to_do);
   if (!a->o.apply || !left) {
     slp_admin_finish(a);
   } else if (a->no_table) {
@@ -290,7 +291,7 @@ void slp_admin_import(slp_admin *a) {
     return;
   }
   int r = a->import ? 0 : take_source(a);
-  if (!r && !a->import) r = begin(a);
+  if (!r && !a->import) r = plan_import_rows(a);
   if (r == SLP_ENOMEM || a->starved) {
     slp_admin_no_memory(a);
   } else if (r) {
@@ -300,8 +301,8 @@ void slp_admin_import(slp_admin *a) {
     if (a->starved)
       slp_admin_no_memory(a);
     else if (slp_import_problems(a))
-      refuse(a);
-    else if (a->why.wrote && !count(a, is_to_do))
+      refuse_import(a);
+    else if (a->why.wrote && !count_import_rows(a, is_to_do))
       /* all rows were created; a worker that has started since continues from them */
       slp_admin_finish(a);
     else if (slp_admin_is_quiet(a))

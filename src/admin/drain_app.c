@@ -38,7 +38,7 @@ static int may_read(const slp_worker_row *w, uint64_t version) {
 
 /* ---- the answer --------------------------------------------------------------------------------------- */
 
-static void tell(slp_admin *a) {
+static void tell_drain_result(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   sloop_drain_t *told = slp_admin_room(a, sizeof *told);
   const char **waits = slp_admin_room(a, (s->workers_n + 1) * sizeof *waits);
@@ -60,7 +60,7 @@ static void tell(slp_admin *a) {
 
 /* ---- the switch --------------------------------------------------------------------------------------- */
 
-static void notified(slp_admin_slot *slot) {
+static void on_drain_notified(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   /* If the leader was evicted, the notification is refused. The next read of the rows then shows the present
    * leader. */
@@ -71,7 +71,7 @@ static void notified(slp_admin_slot *slot) {
     slp_admin_read_in(a, 0);
 }
 
-static void written(slp_admin_slot *slot) {
+static void on_hold_written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   if (slot->op.end == SLP_OUTCOME_DONE) a->drain->wrote = 1;
   if (slp_admin_write_is_final(slot))
@@ -100,7 +100,8 @@ void slp_drain_write(slp_admin *a) {
                         .hold = {.version = a->snapshot.leadership.hold.version, .on = a->o.hold_on}};
   const slp_worker_row *leader = slp_admin_leader(a);
   slp_operation notify = {.kind = SLP_OPERATION_NOTIFY, .id = leader ? leader->id : (slp_str){NULL, 0}};
-  int r = is_switched(a) ? slp_admin_write(a, &notify, 0, notified) : slp_admin_write(a, &hold, 0, written);
+  int r = is_switched(a) ? slp_admin_write(a, &notify, 0, on_drain_notified)
+                         : slp_admin_write(a, &hold, 0, on_hold_written);
   if (r) slp_admin_no_memory(a);
 }
 
@@ -112,7 +113,7 @@ static int is_to_notify(const slp_admin *a) {
 
 /* ---- waiting for the workers -------------------------------------------------------------------------- */
 
-static void evicted(slp_admin_slot *slot) {
+static void on_drain_evicted(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   if (a->busy_n) return;
   if (slp_admin_write_is_final(slot))
@@ -138,7 +139,7 @@ void slp_drain_evict(slp_admin *a) {
                         .incarnation = w->incarnation,
                         .counter = w->counter};
     /* if no slot for a write is free, the worker is evicted after the next read of the rows */
-    if (is_silent(a, w)) (void)slp_admin_write(a, &op, 0, evicted);
+    if (is_silent(a, w)) (void)slp_admin_write(a, &op, 0, on_drain_evicted);
   }
   if (!a->busy_n) slp_admin_no_memory(a);
 }
@@ -157,12 +158,12 @@ static void wait_for_workers(slp_admin *a) {
   } else if (silent) {
     slp_admin_move(a, SLP_ADMIN_EVICTING);
   } else if (!left) {
-    tell(a);
+    tell_drain_result(a);
     slp_admin_finish(a);
   } else if (slp_now_us(a->o.host) < limit_us) {
     slp_admin_read_in(a, AGAIN_US);
   } else {
-    tell(a);
+    tell_drain_result(a);
     a->why.left = left;
     slp_admin_failed(a, SLP_ADMIN_STILL_READ, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
   }
@@ -185,7 +186,7 @@ void slp_admin_drain(slp_admin *a) {
   } else if (a->o.hold_on) {
     wait_for_workers(a);
   } else {
-    tell(a);
+    tell_drain_result(a);
     slp_admin_finish(a);
   }
 }

@@ -123,7 +123,7 @@ void slp_edits_nothing(slp_admin *a, slp_str shard, sloop_change_kind_t kind) {
 static int is_so_now(const target *t) { return t->state == TARGET_DONE || t->state == TARGET_WAS_SO; }
 static int is_unknown(const target *t) { return t->in_doubt && !is_so_now(t); }
 
-static sloop_change_t told(slp_admin *a, const target *t) {
+static sloop_change_t change_of_target(slp_admin *a, const target *t) {
   static const sloop_change_kind_t kinds[] = {[TARGET_UNSENT] = SLOOP_CHANGE_CONFLICT,
                                               [TARGET_SENT] = SLOOP_CHANGE_CONFLICT,
                                               [TARGET_DONE] = SLOOP_CHANGE_DONE,
@@ -152,7 +152,7 @@ static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
       if (is_so_now(&c->targets[i]) != done) continue;
       left += !done;
       unknown += is_unknown(&c->targets[i]);
-      all[n] = told(a, &c->targets[i]);
+      all[n] = change_of_target(a, &c->targets[i]);
       at[n] = &all[n];
       n++;
     }
@@ -173,8 +173,8 @@ void slp_edits_conclude(slp_admin *a) {
   slp_admin_move(a, SLP_ADMIN_NOTIFYING);
 }
 
-static void evicted(slp_admin_slot *slot);
-static void written(slp_admin_slot *slot);
+static void on_owner_evicted(slp_admin_slot *slot);
+static void on_target_written(slp_admin_slot *slot);
 
 void slp_edits_stop(slp_admin *a) {
   slp_edits *c = a->edits;
@@ -185,8 +185,8 @@ void slp_edits_stop(slp_admin *a) {
   for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) {
     const slp_admin_slot *s = &a->slots[i];
     if (!s->op.busy) continue;
-    if (s->on_done == written) c->targets[s->about].in_doubt = 1;
-    c->evicted_n += s->on_done == evicted;
+    if (s->on_done == on_target_written) c->targets[s->about].in_doubt = 1;
+    c->evicted_n += s->on_done == on_owner_evicted;
   }
   tell_all(a, r);
 }
@@ -202,7 +202,7 @@ static void next_round(slp_admin *a) {
 
 static void evict_on(slp_admin *a);
 
-static void evicted(slp_admin_slot *slot) {
+static void on_owner_evicted(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   slp_admin_write_is_final(slot);
   if (slot->op.end == SLP_OUTCOME_DONE) a->changed = 1;
@@ -212,12 +212,12 @@ static void evicted(slp_admin_slot *slot) {
 
 /* Marks a watched owner as evicted. Without `force`, the write has the condition that the owner's counter is
  * as it was when last read. */
-static int evict(slp_admin *a, const slp_watched *w) {
+static int evict_watched_owner(slp_admin *a, const slp_watched *w) {
   slp_operation i = {.kind = SLP_OPERATION_EVICT,
                      .me = slp_str_of(a->me),
                      .counter = a->edits->force ? SLP_ANY_COUNTER : w->silence.last.counter};
   if (w->evicted || w->silence.last.missing || !slp_instance_split(w->name, &i.id, &i.incarnation)) return 0;
-  return slp_admin_write(a, &i, 0, evicted);
+  return slp_admin_write(a, &i, 0, on_owner_evicted);
 }
 
 /* Evicts all watched owners that must be evicted. The rows of the next round show the outcome. */
@@ -225,7 +225,7 @@ static void evict_on(slp_admin *a) {
   slp_edits *c = a->edits;
   const slp_watched *w;
   while (a->fail.class == SLP_FINE && (w = slp_watch_each(a, &c->evict_at))) {
-    int r = evict(a, w);
+    int r = evict_watched_owner(a, w);
     if (r == SLP_ENOBUFS) {
       c->evict_at--; /* no slot for a write is free; when one is, this owner is evicted */
       return;
@@ -266,7 +266,7 @@ static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
 
 static void write_on(slp_admin *a);
 
-static void written(slp_admin_slot *slot) {
+static void on_target_written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   target *t = &a->edits->targets[slot->about];
   slp_admin_write_is_final(slot);
@@ -279,7 +279,7 @@ static void written(slp_admin_slot *slot) {
 }
 
 /* Stores what the row said before this command's write, because the result reports it. */
-static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
+static void remember_old_row(slp_admin *a, target *t, const slp_lease_row *l) {
   t->was = l->position;
   t->was_owner = slp_admin_keep(a, l->owner);
   t->was_parked = l->parked;
@@ -302,8 +302,8 @@ static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
                      .seq_start = listed ? listed->seq_start : (slp_str){NULL, 0},
                      .position = as_owner ? l->position : t->to,
                      .odd = as_owner ? (slp_position){.kind = SLP_POSITION_NONE} : l->position};
-  int r = slp_admin_write(a, &i, at, written);
-  if (r == 0) remember(a, t, l);
+  int r = slp_admin_write(a, &i, at, on_target_written);
+  if (r == 0) remember_old_row(a, t, l);
   if (r == SLP_EINVAL) give_up(t, SLOOP_CHANGE_POSITION);
   return r;
 }
@@ -347,7 +347,7 @@ typedef struct obstacles {
   int evict;                  /* 1: at least one owner must be evicted */
 } obstacles;
 
-static void meet(slp_admin *a, target *t, obstacles *o) {
+static void check_target_lease(slp_admin *a, target *t, obstacles *o) {
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, t->shard);
   slp_watched *w;
   if (!l) {
@@ -381,7 +381,7 @@ void slp_edits_round(slp_admin *a) {
   if (!c->result && !slp_edits_result(a)) return;
   slp_watch_saw(a);
   for (size_t i = 0; i < c->n; i++)
-    if (is_open(&c->targets[i])) meet(a, &c->targets[i], &o);
+    if (is_open(&c->targets[i])) check_target_lease(a, &c->targets[i], &o);
   if (a->starved) {
     slp_admin_no_memory(a);
   } else if (o.alive) {

@@ -36,13 +36,13 @@ static int names_one_parent(const slp_admin *a) {
   return a->schema->strategy && a->schema->strategy->knows_parents;
 }
 
-static int lives(const slp_admin *a, const slp_worker_row *w) {
+static int worker_is_alive(const slp_admin *a, const slp_worker_row *w) {
   return slp_worker_takes(w) && !is_silent(a, w);
 }
 
-static size_t living(const slp_admin *a) {
+static size_t count_living_workers(const slp_admin *a) {
   size_t n = 0;
-  for (size_t i = 0; i < a->snapshot.workers_n; i++) n += (size_t)lives(a, &a->snapshot.workers[i]);
+  for (size_t i = 0; i < a->snapshot.workers_n; i++) n += (size_t)worker_is_alive(a, &a->snapshot.workers[i]);
   return n;
 }
 
@@ -63,10 +63,11 @@ static int in_assignment(const slp_assignment_row *p, slp_str shard) {
 static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   const slp_snapshot *s = &a->snapshot;
   const slp_assignment_row *list = s->assignments;
-  size_t at = 0, n = s->assignments_n ? list->plus_n : 0, alive = living(a), place = 0;
+  size_t at = 0, n = s->assignments_n ? list->plus_n : 0, alive = count_living_workers(a), place = 0;
   while (at < n && !slp_str_eq(list->plus[at], shard)) at++;
   for (size_t i = 0; at < n && i < s->workers_n; i++)
-    if (lives(a, &s->workers[i]) && a->schema->strategy->is_share(at, place++, alive)) return &s->workers[i];
+    if (worker_is_alive(a, &s->workers[i]) && a->schema->strategy->is_share(at, place++, alive))
+      return &s->workers[i];
   return NULL;
 }
 
@@ -280,7 +281,7 @@ static const slp_watched *watch_silent(slp_admin *a) {
 /* Returns 1 if the rows must be read again because a worker seems silent. If the worker lives, it will have
  * written its row before that read. If this process stood still, the wait begins again, because the worker
  * may have stood still at the same time. */
-static int listens(slp_admin *a, const slp_lease_row *l) {
+static int read_again_if_silent(slp_admin *a, const slp_lease_row *l) {
   if (a->watch) slp_watch_saw(a);
   /* Clients (slp_admin_has_clients) write their rows seldom. So the rows are not read again: a time older
    * than a lease is proof enough. */
@@ -296,7 +297,7 @@ static int listens(slp_admin *a, const slp_lease_row *l) {
 void slp_admin_explain(slp_admin *a) {
   slp_str shard = a->o.name;
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, shard);
-  if (l && listens(a, l)) return;
+  if (l && read_again_if_silent(a, l)) return;
   const slp_admin_shard *listed = slp_admin_listed(a, shard);
   const char *bad = l ? NULL : bad_row_of(a, shard);
   if (!l && !bad && !listed && !a->starved) {
@@ -315,7 +316,7 @@ void slp_admin_explain(slp_admin *a) {
                              .bad_row = bad ? bad : "",
                              .leader_state = leader_state(a),
                              .leader = slp_admin_text(a, a->snapshot.leadership.owner),
-                             .workers_alive = living(a),
+                             .workers_alive = count_living_workers(a),
                              .epoch_is_counter = a->schema->strategy && a->schema->strategy->counts,
                              .hole_from = "",
                              .hole_to = ""};

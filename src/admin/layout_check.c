@@ -20,7 +20,7 @@ static int fail_with(slp_admin *a, const char *why) {
 
 /* Returns 1 if the task compares the rows with the stream's shards. RELEASE does not, because an operator may
  * free a lease whatever its row says. IMPORT does not, because it reports each row that does not fit. */
-static int compares(const slp_admin *a) {
+static int task_compares_rows(const slp_admin *a) {
   return a->schema->is_other_streams && a->shards_n &&
          (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET ||
           slp_admin_shows(a));
@@ -85,4 +85,4 @@ int slp_admin_decides_form(slp_admin *a) {
   return 0;
 }
 
-int slp_admin_is_other_streams(slp_admin *a) { return compares(a) && is_other_streams(a); }
+int slp_admin_is_other_streams(slp_admin *a) { return task_compares_rows(a) && is_other_streams(a); }

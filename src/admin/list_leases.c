@@ -23,7 +23,8 @@ static int by_name(const void *a, const void *b) {
 /* Lists each worker that is known only from leases. Ended leases are ignored, because such a lease still
  * names its last owner, which may have left long ago. A worker counts as dead if all its leases have
  * expired. */
-static size_t owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t *leases, size_t n) {
+static size_t list_lease_owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t *leases,
+                                size_t n) {
   size_t named = 0, found = 0;
   for (size_t i = 0; i < n; i++) {
     if (!leases[i].owner[0] || leases[i].position.kind == SLOOP_AT_END) continue;
@@ -117,7 +118,7 @@ void slp_admin_leases(slp_admin *a) {
   for (size_t i = 0; i < s->leases_n; i++) leases[i] = slp_admin_lease(a, &s->leases[i]);
   for (size_t i = 0; i < s->workers_n && by_rows; i++) workers[i] = slp_admin_worker(a, &s->workers[i]);
   for (size_t i = 0; i < s->bad_n; i++) bad[i] = bad_row(a, &s->bad[i]);
-  if (!by_rows) workers_n = owners(a, workers, leases, s->leases_n);
+  if (!by_rows) workers_n = list_lease_owners(a, workers, leases, s->leases_n);
   for (size_t i = 0; i < s->leases_n; i++) lease_at[i] = &leases[i];
   for (size_t i = 0; i < workers_n; i++) worker_at[i] = &workers[i];
   *all = (sloop_leases_t){.leases = lease_at,

@@ -13,7 +13,7 @@
 #define SIGN_AGAIN_US UINT64_C(5000000) /* time between two reads of the rows that show a worker's life */
 
 /* Returns 1 if the owner of this lease must be watched; 0 if it need not be, or can't be. */
-static int counts(const slp_admin *a, const slp_lease_row *l) {
+static int owner_must_be_watched(const slp_admin *a, const slp_lease_row *l) {
   if (!l->owner.n) return 0;
   if (a->schema->strategy) return l->position.kind != SLP_POSITION_END;
   slp_owner_life life = slp_admin_owner_life(a, l->owner);
@@ -25,7 +25,8 @@ typedef struct obstacle {
   slp_str shard, alive;
 } obstacle;
 
-static void meet(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard, slp_str worker) {
+static void check_watched_worker(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard,
+                                 slp_str worker) {
   if (!w || w->dead || w->evicted) return;
   if (w->alive) {
     o->shard = shard;
@@ -93,11 +94,12 @@ int slp_admin_is_quiet(slp_admin *a) {
   for (size_t i = 0; i < s->workers_n && !a->schema->strategy; i++) {
     const slp_worker_row *w = &s->workers[i];
     if (!w->gone.n)
-      meet(a, &o, slp_watch_add_worker(a, w), (slp_str){NULL, 0}, slp_str_of(slp_admin_instance(a, w)));
+      check_watched_worker(a, &o, slp_watch_add_worker(a, w), (slp_str){NULL, 0},
+                           slp_str_of(slp_admin_instance(a, w)));
   }
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
-    if (counts(a, l)) meet(a, &o, slp_watch_add(a, l), l->shard, l->owner);
+    if (owner_must_be_watched(a, l)) check_watched_worker(a, &o, slp_watch_add(a, l), l->shard, l->owner);
   }
   if (!o.alive.n) meet_sign(a, &o);
   if (a->starved) {

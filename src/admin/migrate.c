@@ -73,7 +73,7 @@ static sloop_move_kind_t of_token(const slp_placed *p) {
 static int is_problem(sloop_move_kind_t kind) { return kind >= SLOOP_MOVE_DIFFERS; }
 
 /* Makes m->told: all positions that are copied, and the rows that keep them from being copied. */
-static void tell(slp_migrate *m, slp_admin *a) {
+static void make_migration_result(slp_migrate *m, slp_admin *a) {
   const slp_placed_list *list = slp_admin_placed(a);
   size_t odd = 0;
   while (slp_import_odd_of(a, odd)) odd++;
@@ -102,18 +102,18 @@ static void tell(slp_migrate *m, slp_admin *a) {
   m->told = told;
 }
 
-static void finish(slp_migrate *m, slp_admin *last) {
+static void finish_migration(slp_migrate *m, slp_admin *last) {
   m->last = last;
   m->o.on_done(m, m->o.arg); /* the last statement, because on_done may free m */
 }
 
 /* ---- to rows ------------------------------------------------------------------------------------------ */
 
-static void imported(slp_admin *a, void *arg) {
+static void on_import_done(slp_admin *a, void *arg) {
   slp_migrate *m = arg;
-  if (slp_import_begun(a)) tell(m, a);
+  if (slp_import_begun(a)) make_migration_result(m, a);
   if (a->starved) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
-  finish(m, a);
+  finish_migration(m, a);
 }
 
 static int begin_import(slp_migrate *m) {
@@ -126,7 +126,7 @@ static int begin_import(slp_migrate *m) {
                       .apply = m->o.apply,
                       .whole = m->o.whole,
                       .several = m->o.to.several,
-                      .on_done = imported,
+                      .on_done = on_import_done,
                       .arg = m};
   if (m->survey)
     o.placed = *slp_admin_placed(m->survey);
@@ -138,7 +138,7 @@ static int begin_import(slp_migrate *m) {
 /* ---- to a token --------------------------------------------------------------------------------------- */
 
 static void make_token(slp_migrate *m, slp_admin *a) {
-  tell(m, a);
+  make_migration_result(m, a);
   if (m->told && m->told->problems_n) {
     a->why.left = m->told->problems_n;
     slp_admin_note(a, SLP_ADMIN_IN_THE_WAY, SLP_REFUSED, SLOOP_ELEASE);
@@ -154,7 +154,7 @@ static void make_token(slp_migrate *m, slp_admin *a) {
 
 /* ---- from rows ---------------------------------------------------------------------------------------- */
 
-static void surveyed(slp_admin *a, void *arg) {
+static void on_survey_done(slp_admin *a, void *arg) {
   slp_migrate *m = arg;
   int fine = slp_admin_fail(a)->class == SLP_FINE;
   if (fine && m->o.to.open) {
@@ -163,7 +163,7 @@ static void surveyed(slp_admin *a, void *arg) {
   } else if (fine) {
     make_token(m, a);
   }
-  finish(m, a);
+  finish_migration(m, a);
 }
 
 static int begin_survey(slp_migrate *m) {
@@ -174,7 +174,7 @@ static int begin_survey(slp_migrate *m) {
                       .lease_ms = m->o.lease_ms,
                       .task = SLP_ADMIN_SURVEY,
                       .in_use = m->o.from.in_use,
-                      .on_done = surveyed,
+                      .on_done = on_survey_done,
                       .arg = m};
   return slp_admin_new(&m->survey, m->mem, &o);
 }
@@ -199,7 +199,7 @@ void slp_migrate_stop(slp_migrate *m) {
   if (!m) return;
   slp_admin_stop(m->survey);
   slp_admin_stop(m->import);
-  if (m->import && !m->told && slp_import_begun(m->import)) tell(m, m->import);
+  if (m->import && !m->told && slp_import_begun(m->import)) make_migration_result(m, m->import);
 }
 
 void slp_migrate_free(slp_migrate *m) {

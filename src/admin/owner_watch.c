@@ -52,12 +52,12 @@ uint64_t slp_watch_back_us(slp_admin *a) {
 static uint64_t trouble_us(slp_admin *a) { return slp_max_u64(a->trouble_us, slp_watch_back_us(a)); }
 
 /* Compares an owner with the rows that were just read. Returns 1 if its sign of life has changed. */
-static int saw(slp_admin *a, slp_watched *w) {
+static int compare_sign_of_life(slp_admin *a, slp_watched *w) {
   slp_sign sign = sign_of(a, w);
   return slp_silence_saw(&w->silence, &sign, a->rows.rq.done_us, trouble_us(a));
 }
 
-static slp_map *watched(slp_admin *a) {
+static slp_map *map_of_watched_owners(slp_admin *a) {
   if (!a->watch) {
     a->watch = slp_admin_room(a, sizeof *a->watch);
     if (a->watch) slp_map_init(&a->watch->by_name, a->mem);
@@ -73,8 +73,8 @@ const slp_watched *slp_watch_each(const slp_admin *a, size_t *at) {
   return a->watch ? slp_map_each(&a->watch->by_name, at) : NULL;
 }
 
-static slp_watched *add(slp_admin *a, slp_str name) {
-  slp_map *all = watched(a);
+static slp_watched *add_watched_owner(slp_admin *a, slp_str name) {
+  slp_map *all = map_of_watched_owners(a);
   slp_watched *w = all ? slp_map_get(all, name) : NULL;
   if (w || !all) return w;
   w = slp_admin_room(a, sizeof *w);
@@ -85,7 +85,7 @@ static slp_watched *add(slp_admin *a, slp_str name) {
     return NULL;
   }
   w->lease_us = (uint64_t)a->o.lease_ms * 1000;
-  saw(a, w);
+  compare_sign_of_life(a, w);
   return w;
 }
 
@@ -93,14 +93,14 @@ static slp_watched *add(slp_admin *a, slp_str name) {
  * client whose row is old is watched for two check periods. Other clients give it the same time
  * (guest/index.c:is_left). */
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
-  slp_watched *w = add(a, by_rows(a) ? l->owner : l->shard);
+  slp_watched *w = add_watched_owner(a, by_rows(a) ? l->owner : l->shard);
   if (w && slp_admin_has_clients(a) && slp_admin_client_life(a, l->owner) != SLP_OWNER_ALIVE)
     w->lease_us = (uint64_t)a->o.lease_ms * 1000 / 5 * 2;
   return w;
 }
 
 slp_watched *slp_watch_add_worker(slp_admin *a, const slp_worker_row *w) {
-  return add(a, slp_str_of(slp_admin_instance(a, w)));
+  return add_watched_owner(a, slp_str_of(slp_admin_instance(a, w)));
 }
 
 static uint64_t dead_us(slp_admin *a, const slp_watched *w) {
@@ -113,7 +113,7 @@ void slp_watch_saw(slp_admin *a) {
   size_t at = 0;
   for (slp_watched *w; a->watch && (w = slp_map_each(&a->watch->by_name, &at));) {
     /* a worker that was seen alive counts as alive until this command ends */
-    if (saw(a, w) && !w->evicted) w->alive = 1;
+    if (compare_sign_of_life(a, w) && !w->evicted) w->alive = 1;
     w->dead = !w->alive && a->rows.rq.done_us >= dead_us(a, w);
   }
 }

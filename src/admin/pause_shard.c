@@ -26,7 +26,7 @@ struct slp_pause {
   uint8_t notified; /* 1: the leader was notified after the mark was written or removed */
 };
 
-static void notified(slp_admin_slot *slot) {
+static void on_pause_notified(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   /* If the leader was evicted, the notification is refused. The next read of the rows then shows the present
    * leader. */
@@ -37,7 +37,7 @@ static void notified(slp_admin_slot *slot) {
     slp_admin_read_in(a, 0);
 }
 
-static void written(slp_admin_slot *slot) {
+static void on_pause_written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   if (slot->op.end == SLP_OUTCOME_DONE) a->pause->wrote = 1;
   if (slp_admin_write_is_final(slot))
@@ -69,8 +69,8 @@ void slp_pause_write(slp_admin *a) {
                         .epoch = l->epoch,
                         .hold = {.on = a->o.hold_on}};
   slp_operation notify = {.kind = SLP_OPERATION_NOTIFY, .id = leader ? leader->id : (slp_str){NULL, 0}};
-  int r = is_to_be_written(a, l) ? slp_admin_write(a, &mark, 0, written)
-                                 : slp_admin_write(a, &notify, 0, notified);
+  int r = is_to_be_written(a, l) ? slp_admin_write(a, &mark, 0, on_pause_written)
+                                 : slp_admin_write(a, &notify, 0, on_pause_notified);
   if (r) slp_admin_no_memory(a);
 }
 
@@ -81,7 +81,7 @@ static int may_be_read(slp_admin *a, const slp_lease_row *l) {
   return a->o.hold_on && life != SLP_OWNER_NONE && life != SLP_OWNER_EVICTED;
 }
 
-static void evicted(slp_admin_slot *slot) {
+static void on_pause_evicted(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
@@ -98,7 +98,7 @@ void slp_pause_evict(slp_admin *a) {
                      .id = w->id,
                      .incarnation = w->incarnation,
                      .counter = w->counter};
-  if (slp_admin_write(a, &i, 0, evicted)) slp_admin_no_memory(a);
+  if (slp_admin_write(a, &i, 0, on_pause_evicted)) slp_admin_no_memory(a);
 }
 
 static void wait_for_owner(slp_admin *a, const slp_lease_row *l) {

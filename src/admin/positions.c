@@ -31,7 +31,7 @@ slp_placed *slp_placed_find(const slp_placed_list *list, slp_str shard) {
   return list->n && shard.n ? bsearch(&key, list->all, list->n, sizeof key, by_shard) : NULL;
 }
 
-static void sort(slp_placed_list *list) {
+static void sort_placed_by_shard(slp_placed_list *list) {
   if (list->all && list->n) qsort(list->all, list->n, sizeof *list->all, by_shard);
 }
 
@@ -39,7 +39,9 @@ static void sort(slp_placed_list *list) {
 
 /* Returns a copy of a text that lives as long as the command. The rows, from which texts come, are freed
  * earlier. */
-static slp_str keep(slp_admin *a, slp_str s) { return s.n ? slp_admin_keep(a, s) : (slp_str){NULL, 0}; }
+static slp_str keep_placed_text(slp_admin *a, slp_str s) {
+  return s.n ? slp_admin_keep(a, s) : (slp_str){NULL, 0};
+}
 
 void slp_placed_of_rows(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
@@ -48,19 +50,20 @@ void slp_placed_of_rows(slp_admin *a) {
   if (!list->all) return;
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
-    list->all[list->n++] = (slp_placed){.shard = keep(a, l->shard),
-                                        .parents = {keep(a, l->parents[0]), keep(a, l->parents[1])},
-                                        .hash_start = keep(a, l->hash_start),
-                                        .hash_end = keep(a, l->hash_end),
-                                        .position = l->position,
-                                        .parked = l->parked};
+    list->all[list->n++] =
+        (slp_placed){.shard = keep_placed_text(a, l->shard),
+                     .parents = {keep_placed_text(a, l->parents[0]), keep_placed_text(a, l->parents[1])},
+                     .hash_start = keep_placed_text(a, l->hash_start),
+                     .hash_end = keep_placed_text(a, l->hash_end),
+                     .position = l->position,
+                     .parked = l->parked};
   }
   for (size_t i = 0; i < s->bad_n; i++) {
     const slp_bad_row *b = &s->bad[i];
     slp_str name = b->name.n ? b->name : b->key.range.n ? b->key.range : b->key.hash;
-    list->all[list->n++] = (slp_placed){.shard = keep(a, name), .bad = b->why};
+    list->all[list->n++] = (slp_placed){.shard = keep_placed_text(a, name), .bad = b->why};
   }
-  sort(list);
+  sort_placed_by_shard(list);
 }
 
 /* ---- from a token ------------------------------------------------------------------------------------- */
@@ -83,10 +86,11 @@ static void take_token(slp_admin *a, slp_token *t) {
   for (size_t i = 0; i < t->shards_n && list->all; i++) {
     const slp_token_shard *s = &t->shards[i];
     if (!s->reads) continue;
-    list->all[list->n++] = (slp_placed){
-        .shard = keep(a, s->id), .parents = {keep(a, s->parent), {NULL, 0}}, .position = position_of(a, s)};
+    list->all[list->n++] = (slp_placed){.shard = keep_placed_text(a, s->id),
+                                        .parents = {keep_placed_text(a, s->parent), {NULL, 0}},
+                                        .position = position_of(a, s)};
   }
-  sort(list);
+  sort_placed_by_shard(list);
 }
 
 static slp_str stream_of(const slp_admin *a) {
@@ -112,7 +116,7 @@ int slp_placed_of_token(slp_admin *a, slp_str text) {
 
 /* ---- shards that are in neither rows nor token -------------------------------------------------------- */
 
-static void complete(slp_admin *a, slp_placed *p) {
+static void complete_from_listing(slp_admin *a, slp_placed *p) {
   const slp_admin_shard *s = slp_admin_listed(a, p->shard);
   if (!s) return;
   if (s->parents[0].n) memcpy(p->parents, s->parents, sizeof p->parents);
@@ -145,7 +149,7 @@ void slp_placed_fill(slp_admin *a) {
   const slp_admin_shard **stack = slp_admin_room(a, (a->shards_n + 1) * sizeof(const slp_admin_shard *));
   if (!before || !stack || !list->all) return;
   for (size_t i = 0; i < named.n; i++) {
-    complete(a, &named.all[i]);
+    complete_from_listing(a, &named.all[i]);
     mark_before(a, &named, named.all[i].parents, stack, before);
   }
   for (size_t i = 0; i < a->shards_n; i++) {
@@ -159,7 +163,7 @@ void slp_placed_fill(slp_admin *a) {
                      .position = {.kind = before[i] ? SLP_POSITION_END : SLP_POSITION_OLDEST},
                      .filled = 1};
   }
-  sort(list);
+  sort_placed_by_shard(list);
 }
 
 /* ---- to a token --------------------------------------------------------------------------------------- */

@@ -72,13 +72,13 @@ struct slp_lags {
   reading places[AT_ONCE_MAX];
 };
 
-static void fill(slp_admin *a);
+static void begin_more_readings(slp_admin *a);
 
 static uint64_t now_us(const slp_admin *a) { return slp_now_us(a->o.host); }
 
 /* ---- one shard ----------------------------------------------------------------------------------------- */
 
-static void leave(reading *r) {
+static void close_reading(reading *r) {
   slp_admin *a = r->admin;
   slp_timer_clear(a->o.host, &r->timer);
   a->o.source->ops->cancel(a->o.source, &r->locate.rq);
@@ -90,21 +90,21 @@ static void leave(reading *r) {
   r->entry = NULL;
 }
 
-static void settle(reading *r, sloop_lag_t lag, int64_t behind_ms, const char *error) {
+static void settle_reading(reading *r, sloop_lag_t lag, int64_t behind_ms, const char *error) {
   slp_admin *a = r->admin;
   slp_lag_entry *e = r->entry;
   e->lag = lag;
   e->behind_ms = behind_ms;
   e->at_ms = slp_wall_ms(a->o.host);
   if (*error) e->error = slp_admin_text(a, slp_str_of(error));
-  leave(r);
+  close_reading(r);
   a->lags->out--;
 }
 
-static void done(reading *r, sloop_lag_t lag, int64_t behind_ms, const char *error) {
+static void finish_reading(reading *r, sloop_lag_t lag, int64_t behind_ms, const char *error) {
   slp_admin *a = r->admin;
-  settle(r, lag, behind_ms, error);
-  fill(a);
+  settle_reading(r, lag, behind_ms, error);
+  begin_more_readings(a);
 }
 
 static void again_in(reading *r, uint64_t us) {
@@ -114,29 +114,29 @@ static void again_in(reading *r, uint64_t us) {
 static void try_again(reading *r, const slp_fail *f) {
   uint32_t random = (uint32_t)slp_random_below(r->admin->o.host, 1000);
   if (++r->tries >= TRIES_MAX)
-    done(r, SLOOP_LAG_FAILED, -1, r->error);
+    finish_reading(r, SLOOP_LAG_FAILED, -1, r->error);
   else
     again_in(r, slp_pace_backoff_us(r->tries, f->class == SLP_THROTTLE, random));
 }
 
-static void locate(reading *r);
+static void locate_entry(reading *r);
 
 /* Called when the stream does not keep the position any more. An owner that may live may have read further
  * than its row says. Its lag is then measured from the oldest record that the stream keeps. */
 static void on_trimmed(reading *r) {
   if (!r->entry->may_live || r->from_oldest) {
-    done(r, SLOOP_LAG_TRIMMED, -1, "");
+    finish_reading(r, SLOOP_LAG_TRIMMED, -1, "");
     return;
   }
   r->from_oldest = 1;
-  locate(r);
+  locate_entry(r);
 }
 
 /* Ends this reading after an error that every reading would get. No other reading is begun. */
 static void give_up_all(reading *r) {
   slp_admin *a = r->admin;
   if (!a->lags->for_all) a->lags->for_all = slp_admin_text(a, slp_str_of(r->error));
-  done(r, SLOOP_LAG_FAILED, -1, r->error);
+  finish_reading(r, SLOOP_LAG_FAILED, -1, r->error);
 }
 
 void slp_lags_words(const slp_fail *f, char out[SLP_LAGS_WORDS]) {
@@ -144,18 +144,18 @@ void slp_lags_words(const slp_fail *f, char out[SLP_LAGS_WORDS]) {
   snprintf(out, SLP_LAGS_WORDS, "%.80s%s%.320s", name, *name && *f->message ? ": " : "", f->message);
 }
 
-static void failed(reading *r, const slp_fail *f) {
+static void on_reading_failed(reading *r, const slp_fail *f) {
   int had_cursor = r->cursor.n > 0;
   slp_lags_words(f, r->error);
   slp_buf_clear(&r->cursor);
   switch (f->class) {
-    case SLP_GONE: done(r, SLOOP_LAG_GONE, -1, ""); return;
+    case SLP_GONE: finish_reading(r, SLOOP_LAG_GONE, -1, ""); return;
     case SLP_TRIMMED: on_trimmed(r); return;
     case SLP_AUTH:
     case SLP_ACCESS: give_up_all(r); return;
     case SLP_REFUSED:
       if (f->aws_code[0] && (!had_cursor || r->relocated)) {
-        done(r, SLOOP_LAG_REFUSED, -1, r->error);
+        finish_reading(r, SLOOP_LAG_REFUSED, -1, r->error);
         return;
       }
       /* perhaps the service refused only the iterator, so another iterator is asked for */
@@ -175,7 +175,7 @@ static void failed(reading *r, const slp_fail *f) {
 static void no_memory(reading *r) {
   slp_fail f = {0};
   slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory");
-  failed(r, &f);
+  on_reading_failed(r, &f);
 }
 
 static void learn_time(slp_admin *a, const slp_op *rq) {
@@ -235,7 +235,7 @@ static int64_t stamp_of(const slp_source *s, int64_t at_ms) {
 }
 
 /* Returns 1 if the record still waits to be read, because it is at the position or after it. */
-static int waits(const reading *r, const slp_rec *rec) {
+static int record_still_waits(const reading *r, const slp_rec *rec) {
   const slp_position *p = &r->entry->position;
   slp_str seq = slp_rec_seq(r->page, rec);
   if (rec->flags & SLP_REC_EMPTY) return 0;
@@ -248,7 +248,7 @@ static int waits(const reading *r, const slp_rec *rec) {
 /* Returns the first record of the page that waits to be read; NULL: none does. */
 static const slp_rec *first_that_waits(const reading *r) {
   for (size_t i = 0; i < r->page->recs_n; i++)
-    if (waits(r, &r->page->recs[i])) return &r->page->recs[i];
+    if (record_still_waits(r, &r->page->recs[i])) return &r->page->recs[i];
   return NULL;
 }
 
@@ -277,19 +277,19 @@ static void next_page(reading *r) {
 }
 
 /* Learns from a page how far the shard is behind, or asks for the next page. */
-static void judge(reading *r) {
+static void judge_lag_page(reading *r) {
   const slp_rec *rec = first_that_waits(r);
   int64_t behind_ms = rec ? behind_of(r, rec) : r->page->behind_ms;
   r->pages++;
   r->empties = r->page->recs_n ? 0 : r->empties + 1;
   if (is_lost(r, behind_ms))
-    done(r, SLOOP_LAG_TRIMMED, -1, "");
+    finish_reading(r, SLOOP_LAG_TRIMMED, -1, "");
   else if (!rec && is_tip(r))
-    done(r, SLOOP_LAG_READ, 0, "");
+    finish_reading(r, SLOOP_LAG_READ, 0, "");
   else if (behind_ms >= 0)
-    done(r, SLOOP_LAG_READ, behind_ms, "");
+    finish_reading(r, SLOOP_LAG_READ, behind_ms, "");
   else if (rec || r->pages >= PAGES_MAX)
-    done(r, SLOOP_LAG_UNPROVEN, -1, "");
+    finish_reading(r, SLOOP_LAG_UNPROVEN, -1, "");
   else {
     r->met |= r->page->recs_n > 0;
     next_page(r);
@@ -303,9 +303,9 @@ static void on_fetched(slp_op *rq) {
   slp_fail f = rq->fail;
   learn_time(r->admin, rq);
   if (f.class == SLP_FINE)
-    judge(r);
+    judge_lag_page(r);
   else
-    failed(r, &f);
+    on_reading_failed(r, &f);
 }
 
 static size_t known_children(slp_src_fetch *f, slp_shard_desc *rows, size_t max) {
@@ -325,7 +325,7 @@ static uint32_t records_wanted(const reading *r) {
   return is_located_at(&r->entry->position) ? 2 : 1;
 }
 
-static void fetch(reading *r) {
+static void fetch_lag_page(reading *r) {
   slp_source *s = r->admin->o.source;
   if (r->page)
     slp_page_reset(r->page);
@@ -355,12 +355,12 @@ static void on_located(slp_op *rq) {
   if (bad)
     no_memory(r);
   else if (f.class != SLP_FINE)
-    failed(r, &f);
+    on_reading_failed(r, &f);
   else
-    fetch(r);
+    fetch_lag_page(r);
 }
 
-static void locate(reading *r) {
+static void locate_entry(reading *r) {
   slp_source *s = r->admin->o.source;
   slp_src_locate *l = &r->locate;
   *l = (slp_src_locate){.rq = {.on_done = on_located}, .shard = r->entry->shard, .from = r->entry->position};
@@ -375,9 +375,9 @@ static void locate(reading *r) {
 static void go_on(slp_timer *t) {
   reading *r = SLP_OWNER(t, reading, timer);
   if (r->cursor.n)
-    fetch(r);
+    fetch_lag_page(r);
   else
-    locate(r);
+    locate_entry(r);
 }
 
 /* ---- all shards ---------------------------------------------------------------------------------------- */
@@ -398,11 +398,11 @@ static slp_lag_entry *next_entry(slp_admin *a) {
   return NULL;
 }
 
-static void begin(slp_admin *a, reading *r, slp_lag_entry *e) {
+static void begin_entry_reading(slp_admin *a, reading *r, slp_lag_entry *e) {
   *r = (reading){.admin = a, .entry = e, .timer = {.at_us = UINT64_MAX, .run = go_on}};
   slp_buf_init(&r->cursor, a->mem, CURSOR_MAX);
   a->lags->out++;
-  locate(r);
+  locate_entry(r);
 }
 
 static void fail_the_rest(slp_admin *a) {
@@ -413,13 +413,13 @@ static void fail_the_rest(slp_admin *a) {
   }
 }
 
-static void finish(slp_admin *a) {
+static void finish_lags(slp_admin *a) {
   slp_timer_clear(a->o.host, &a->lags->pace);
   slp_timer_clear(a->o.host, &a->lags->end);
   slp_admin_leases(a);
 }
 
-static void fill(slp_admin *a) {
+static void begin_more_readings(slp_admin *a) {
   slp_lags *l = a->lags;
   uint64_t now = now_us(a);
   reading *r;
@@ -432,21 +432,21 @@ static void fill(slp_admin *a) {
     slp_lag_entry *e = next_entry(a);
     if (!e) break;
     l->next_us = slp_max_u64(l->next_us, now) + BEGIN_GAP_US;
-    begin(a, r, e);
+    begin_entry_reading(a, r, e);
   }
-  if (!l->out && (l->begun == a->lag.n || now >= l->begin_us)) finish(a);
+  if (!l->out && (l->begun == a->lag.n || now >= l->begin_us)) finish_lags(a);
 }
 
-static void on_pace(slp_timer *t) { fill(SLP_OWNER(t, slp_lags, pace)->places[0].admin); }
+static void on_pace(slp_timer *t) { begin_more_readings(SLP_OWNER(t, slp_lags, pace)->places[0].admin); }
 
 static void on_end(slp_timer *t) {
   slp_lags *l = SLP_OWNER(t, slp_lags, end);
   slp_admin *a = l->places[0].admin;
   for (size_t i = 0; i < l->places_n; i++) {
     reading *r = &l->places[i];
-    if (r->entry) settle(r, SLOOP_LAG_FAILED, -1, *r->error ? r->error : "no answer in time");
+    if (r->entry) settle_reading(r, SLOOP_LAG_FAILED, -1, *r->error ? r->error : "no answer in time");
   }
-  fill(a);
+  begin_more_readings(a);
 }
 
 void slp_lags_measure(slp_admin *a) {
@@ -457,7 +457,7 @@ void slp_lags_measure(slp_admin *a) {
   l->next_us = now;
   l->first = a->lag.n ? (size_t)slp_random_below(a->o.host, a->lag.n) : 0;
   slp_timer_set_reserved(a->o.host, &l->end, l->end_us);
-  fill(a);
+  begin_more_readings(a);
 }
 
 void slp_lags_find(slp_admin *a) {
@@ -486,7 +486,7 @@ void slp_lags_free(slp_admin *a) {
   slp_lags *l = a->lags;
   if (!l) return;
   for (size_t i = 0; i < l->places_n; i++)
-    if (l->places[i].entry) leave(&l->places[i]);
+    if (l->places[i].entry) close_reading(&l->places[i]);
   slp_timer_clear(a->o.host, &l->pace);
   slp_timer_clear(a->o.host, &l->end);
   if (l->reserved) slp_host_unreserve_timers(a->o.host, l->places_n + 2);

@@ -10,7 +10,7 @@
 #include <sloop.h>
 #include <stdio.h>
 
-static void change(slp_admin *a, slp_str word) {
+static void note_rules_changing(slp_admin *a, slp_str word) {
   if (a->changing) return;
   a->changing = 1;
   snprintf(a->changing_word, sizeof a->changing_word, "%.*s", (int)word.n, word.n ? word.p : "");
@@ -30,7 +30,7 @@ void slp_admin_see_hints(slp_admin *a, const slp_store_rows *rows) {
   for (size_t i = 0; i < rows->n; i++) {
     slp_row_hint hint;
     a->schema->hint(a->schema, &rows->rows[i], &hint);
-    if (hint.unsettled) change(a, hint.word);
+    if (hint.unsettled) note_rules_changing(a, hint.word);
     if (hint.worker.n) see_sign(a, &hint);
   }
 }

@@ -59,7 +59,7 @@ static int fill_leases(slp_admin *a, sloop_admin_result_t *r) {
   return 0;
 }
 
-static sloop_admin_result_t *result(slp_admin *a, sloop_eviction_t what) {
+static sloop_admin_result_t *make_eviction_result(slp_admin *a, sloop_eviction_t what) {
   sloop_admin_result_t *r = slp_edits_result(a);
   if (!r) return NULL;
   r->eviction = what;
@@ -68,8 +68,8 @@ static sloop_admin_result_t *result(slp_admin *a, sloop_eviction_t what) {
   return r;
 }
 
-static void told(slp_admin *a, sloop_eviction_t what) {
-  sloop_admin_result_t *r = result(a, what);
+static void report_eviction(slp_admin *a, sloop_eviction_t what) {
+  sloop_admin_result_t *r = make_eviction_result(a, what);
   if (!r) return;
   r->changes = a->victim->leases.changes;
   r->changes_n = a->victim->leases.changes_n;
@@ -80,7 +80,7 @@ static void told(slp_admin *a, sloop_eviction_t what) {
     slp_admin_finish(a);
 }
 
-static void declared(slp_admin_slot *slot) {
+static void on_eviction_written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   if (slot->op.end == SLP_OUTCOME_DONE) a->changed = 1;
   if (slp_admin_write_is_final(slot))
@@ -116,7 +116,7 @@ void slp_admin_evict_victim(slp_admin *a) {
                      .id = a->victim->row.id,
                      .incarnation = a->victim->row.incarnation,
                      .counter = SLP_ANY_COUNTER};
-  if (slp_admin_write(a, &i, 0, declared)) slp_admin_no_memory(a);
+  if (slp_admin_write(a, &i, 0, on_eviction_written)) slp_admin_no_memory(a);
 }
 
 /* Finds out from the rows whether the worker is evicted now. */
@@ -125,7 +125,7 @@ static void look_again(slp_admin *a) {
   const slp_worker_row *w = slp_snapshot_worker(&a->snapshot, v->row.id);
   if (!w || w->gone.n || !slp_str_eq(w->incarnation, v->row.incarnation)) {
     a->changed = 1; /* evicted, by this command or by another process */
-    told(a, SLOOP_EVICTION_DONE);
+    report_eviction(a, SLOOP_EVICTION_DONE);
   } else if (++v->rounds < ROUNDS_MAX) {
     slp_admin_move(a, SLP_ADMIN_EVICTING);
   } else {
@@ -144,7 +144,7 @@ static void release_worker(slp_admin *a, const slp_worker_row *w) {
   if (!v || a->starved || fill_leases(a, &v->leases))
     slp_admin_no_memory(a);
   else if (w->gone.n)
-    told(a, w->leaving ? SLOOP_EVICTION_HAD_LEFT : SLOOP_EVICTION_WAS_SO);
+    report_eviction(a, w->leaving ? SLOOP_EVICTION_HAD_LEFT : SLOOP_EVICTION_WAS_SO);
   else
     slp_admin_move(a, SLP_ADMIN_EVICTING);
 }
@@ -171,7 +171,7 @@ static int release_all_of(slp_admin *a, slp_str owner) {
   return 1;
 }
 
-static void choose(slp_admin *a) {
+static void choose_what_to_release(slp_admin *a) {
   slp_str name = a->o.name;
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, name);
   int by_rows = !a->schema->strategy;
@@ -195,5 +195,5 @@ void slp_admin_release(slp_admin *a) {
   else if (a->edits)
     slp_edits_round(a);
   else
-    choose(a);
+    choose_what_to_release(a);
 }

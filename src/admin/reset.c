@@ -43,7 +43,7 @@ static slp_position place_of(const slp_admin *a, slp_str shard) {
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = slp_admin_service_ms(a)};
 }
 
-static void add(slp_admin *a, slp_str shard) {
+static void add_reset_target(slp_admin *a, slp_str shard) {
   slp_position to = place_of(a, shard);
   slp_edits_add(a, shard, &to);
 }
@@ -82,7 +82,7 @@ static int is_number(const slp_position *p) {
 
 /* Starts LOCATING: asks the service whether it knows the position. If it does, slp_admin_reset is called
  * again. */
-static void locate(slp_admin *a, slp_str shard) {
+static void start_locating(slp_admin *a, slp_str shard) {
   a->locate.shard = slp_admin_keep(a, shard);
   if (a->starved)
     slp_admin_no_memory(a);
@@ -105,7 +105,7 @@ static void reset_one(slp_admin *a) {
   }
   if (is_number(&a->o.to) && !a->located) {
     /* a position that the service does not know would make every worker that reads the shard fail later */
-    locate(a, name);
+    start_locating(a, name);
     return;
   }
   if (slp_edits_begin(a, 1, a->o.force)) {
@@ -114,7 +114,7 @@ static void reset_one(slp_admin *a) {
   }
   sloop_admin_result_t *r = slp_edits_result(a);
   if (!r) return;
-  add(a, l->shard);
+  add_reset_target(a, l->shard);
   tell_kin(a, l, r);
   slp_edits_round(a);
 }
@@ -135,7 +135,7 @@ static void reset_all(slp_admin *a) {
   if (!r) return;
   for (size_t i = 0; i < s->leases_n; i++) {
     if (slp_admin_listed(a, s->leases[i].shard))
-      add(a, s->leases[i].shard);
+      add_reset_target(a, s->leases[i].shard);
     else
       r->unlisted_n++;
   }

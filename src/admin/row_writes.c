@@ -47,7 +47,7 @@ int slp_admin_write_in_doubt(const slp_write *op) {
   return (op->doubt && !SLP_MUTANT(doubt_forgotten)) || (op->end == SLP_OUTCOME_GIVEN_UP && op->reading);
 }
 
-static void written(slp_write *op) {
+static void on_row_write_done(slp_write *op) {
   slp_admin_slot *s = op->owner;
   slp_admin *a = s->admin;
   a->busy_n--;
@@ -72,7 +72,7 @@ int slp_admin_write(slp_admin *a, slp_operation *i, size_t about, void (*on_done
   s->about = about;
   s->on_done = on_done;
   a->busy_n++;
-  slp_write_send(&s->op, written);
+  slp_write_send(&s->op, on_row_write_done);
   return 0;
 }
 

@@ -127,7 +127,7 @@ static int tell_native(search *f, const tagged *all, size_t n) {
 
 /* ---- other layouts ------------------------------------------------------------------------------------- */
 
-static int has(const slp_row *row, const char *name) {
+static int row_has_attribute(const slp_row *row, const char *name) {
   return !name || slp_row_get(row, slp_str_of(name))->kind != SLP_VAL_NONE;
 }
 
@@ -137,7 +137,7 @@ static const slp_layout *layout_of(const char *hash, const char *range, const sl
   for (size_t i = 0; (l = slp_layout_at_place(i)); i++) {
     if (strcmp(l->hash, hash) != 0 || strcmp(l->range, range) != 0) continue;
     for (size_t k = 0; k < rows->n; k++)
-      if (has(&rows->rows[k], l->mark)) return l;
+      if (row_has_attribute(&rows->rows[k], l->mark)) return l;
   }
   return NULL;
 }
@@ -221,7 +221,7 @@ static size_t tag_rows(const slp_layout *l, const char *table, const slp_store_r
     const slp_row *row = &rows->rows[i];
     if (!l->own_table) {
       n += (size_t)tag_native(row, &all[n]);
-    } else if (has(row, l->mark)) {
+    } else if (row_has_attribute(row, l->mark)) {
       slp_str key = slp_row_text(row, slp_str_of(l->hash));
       all[n++] = (tagged){app_of_table(l, table), l->one_stream ? SLP_STR("") : stream_of_key(key), row};
     }

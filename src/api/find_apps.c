@@ -84,7 +84,7 @@ static void go_on(slp_apps *f) { slp_post(f->host, &f->ev); }
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-static int add(slp_apps *f, slp_str name, const slp_str *hash, const slp_str *range) {
+static int add_found_app(slp_apps *f, slp_str name, const slp_str *hash, const slp_str *range) {
   if (f->n == f->room) {
     size_t room = f->room ? f->room * 2 : 64;
     table *tables = slp_realloc(f->mem, f->tables, room * sizeof *tables);
@@ -125,7 +125,7 @@ static int read_names(slp_json_op *op, int begin, const char **why) {
     if (token < 0) r = token;
     if (token == SLP_JSON_KEY) name = j.text;
     if (token != SLP_JSON_STRING) continue;
-    if (j.depth == 2 && slp_str_is(name, "TableNames")) r = add(f, j.text, NULL, NULL);
+    if (j.depth == 2 && slp_str_is(name, "TableNames")) r = add_found_app(f, j.text, NULL, NULL);
     if (j.depth != 1 || !slp_str_is(name, "LastEvaluatedTableName")) continue;
     f->more = 1;
     slp_buf_clear(&f->last);
@@ -143,21 +143,21 @@ static int read_keys(slp_json_op *op, int begin, const char **why) {
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
-static void finish(slp_apps *f) {
+static void finish_find_apps(slp_apps *f) {
   move(f, OVER);
   f->calls.on_done(f, &f->fail, f->arg); /* the last statement, because on_done may free f */
 }
 
 static void no_memory(slp_apps *f) {
   slp_fail_set(&f->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the names of tables");
-  finish(f);
+  finish_find_apps(f);
 }
 
 /* ---- calls of DynamoDB --------------------------------------------------------------------------------- */
 
 static void on_answer(slp_json_op *op);
 
-static void send(slp_apps *f) {
+static void send_find_call(slp_apps *f) {
   slp_json_op *op = &f->op;
   int names = f->state == NAMING;
   slp_json_op_free(op);
@@ -180,7 +180,7 @@ static void send(slp_apps *f) {
     slp_json_op_send(op);
 }
 
-static void on_due(slp_timer *t) { send(SLP_OWNER(t, slp_apps, timer)); }
+static void on_due(slp_timer *t) { send_find_call(SLP_OWNER(t, slp_apps, timer)); }
 
 static void on_names(slp_apps *f, const slp_fail *fail) {
   uint64_t wait_us = 0;
@@ -188,16 +188,16 @@ static void on_names(slp_apps *f, const slp_fail *fail) {
   if (fail->class != SLP_FINE) {
     f->fail = *fail;
     slp_name_right(&f->fail, "dynamodb:", f->op.target, SLP_STR("*"));
-    finish(f);
+    finish_find_apps(f);
   } else if (!f->more) {
     move(f, KEYS);
     go_on(f);
   } else if (slp_paging_next(&f->pages, slp_buf_str(&f->last), f->op.answer.n, f->page_n, f->bytes, &wait_us,
                              why)) {
     slp_fail_set(&f->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the listing of tables: %s", why);
-    finish(f);
+    finish_find_apps(f);
   } else if (!wait_us || slp_timer_set(f->host, &f->timer, slp_after_us(slp_now_us(f->host), wait_us))) {
-    send(f);
+    send_find_call(f);
   }
 }
 
@@ -312,13 +312,13 @@ static void on_file(slp_store_req *rq) {
   for (size_t i = 0; i < f->rows.out.n && !r; i++) {
     const slp_row *row = &f->rows.out.rows[i];
     slp_str hash = slp_row_text(row, SLP_STR("hash_name")), range = slp_row_text(row, SLP_STR("range_name"));
-    r = add(f, slp_row_text(row, SLP_STR("name")), &hash, &range);
+    r = add_found_app(f, slp_row_text(row, SLP_STR("name")), &hash, &range);
   }
   close_store(f);
   if (r)
     no_memory(f);
   else if (f->fail.class != SLP_FINE)
-    finish(f);
+    finish_find_apps(f);
   else {
     move(f, KEYS);
     go_on(f);
@@ -343,13 +343,13 @@ static void on_event(slp_event *ev) {
   if (f->state == NAMING && f->file)
     list_file(f);
   else if (f->state == NAMING)
-    send(f);
+    send_find_call(f);
   else if (f->at == f->n)
-    finish(f);
+    finish_find_apps(f);
   else if (f->tables[f->at].hash)
     read_rows(f, f->tables[f->at].hash, f->tables[f->at].range);
   else
-    send(f);
+    send_find_call(f);
 }
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */
@@ -365,7 +365,7 @@ static int read_store(slp_apps *f, const char *store) {
   if (strncmp(store, dynamodb, sizeof dynamodb - 1) != 0 || !store[sizeof dynamodb - 1]) return SLOOP_EOPTION;
   move(f, KEYS);
   f->named = 1;
-  return add(f, slp_str_of(store + sizeof dynamodb - 1), NULL, NULL);
+  return add_found_app(f, slp_str_of(store + sizeof dynamodb - 1), NULL, NULL);
 }
 
 int slp_apps_new(slp_apps **ret, sloop_t *s, const char *store, const slp_apps_calls *calls, void *arg) {

@@ -84,7 +84,7 @@ static void go_on(slp_find *f) {
 }
 
 /* ---- names --------------------------------------------------------------------------------------------- */
-static int add(slp_find *f, slp_str name, slp_str arn, slp_str label) {
+static int add_found_name(slp_find *f, slp_str name, slp_str arn, slp_str label) {
   if (f->n == f->room) {
     size_t room = f->room ? f->room * 2 : 64;
     entry *rows = slp_realloc(f->mem, f->rows, room * sizeof *rows);
@@ -120,7 +120,7 @@ static int read_names(slp_find *f, slp_json *j, slp_str section, int token) {
   if (token == SLP_JSON_TRUE && j->depth == 1 && slp_str_is(section, "HasMoreStreams")) f->more = 1;
   if (token != SLP_JSON_STRING || j->depth != 2 || !slp_str_is(section, "StreamNames")) return 0;
   int r = keep_last(f, j->text);
-  return r ? r : add(f, j->text, SLP_STR(""), SLP_STR(""));
+  return r ? r : add_found_name(f, j->text, SLP_STR(""), SLP_STR(""));
 }
 
 typedef struct table_row { /* what was read so far of one object in {"Streams": [...]} */
@@ -143,7 +143,7 @@ static int read_tables(slp_find *f, slp_json *j, slp_str section, slp_str name, 
   if (token != SLP_JSON_OBJECT_END || j->depth != 2) return 0;
   table_row whole = *row;
   *row = (table_row){.name = {NULL, 0}};
-  return whole.name.n && whole.arn.n ? add(f, whole.name, whole.arn, whole.label) : 0;
+  return whole.name.n && whole.arn.n ? add_found_name(f, whole.name, whole.arn, whole.label) : 0;
 }
 
 static int read_page(slp_json_op *op, int begin, const char **why) {
@@ -181,15 +181,16 @@ static void write_list(slp_find *f, slp_jw *w) {
 }
 
 /* ---- descriptions -------------------------------------------------------------------------------------- */
-static void keep(char *to, size_t size, slp_str text) {
+static void copy_description_text(char *to, size_t size, slp_str text) {
   snprintf(to, size, "%.*s", (int)slp_min_u64(text.n, size - 1), text.p);
 }
 
 static void take_text(slp_found_stream *s, uint32_t depth, slp_str name, slp_str text) {
-  if (depth == 2 && slp_str_is(name, "StreamARN")) keep(s->arn, sizeof s->arn, text);
-  if (depth == 2 && slp_str_is(name, "StreamStatus")) keep(s->status, sizeof s->status, text);
-  if (depth == 3 && slp_str_is(name, "StreamMode")) keep(s->mode, sizeof s->mode, text);
-  if (depth == 2 && slp_str_is(name, "StreamViewType")) keep(s->mode, sizeof s->mode, text);
+  if (depth == 2 && slp_str_is(name, "StreamARN")) copy_description_text(s->arn, sizeof s->arn, text);
+  if (depth == 2 && slp_str_is(name, "StreamStatus"))
+    copy_description_text(s->status, sizeof s->status, text);
+  if (depth == 3 && slp_str_is(name, "StreamMode")) copy_description_text(s->mode, sizeof s->mode, text);
+  if (depth == 2 && slp_str_is(name, "StreamViewType")) copy_description_text(s->mode, sizeof s->mode, text);
 }
 
 static void take_number(slp_found_stream *s, slp_str name, slp_str number) {
@@ -243,7 +244,7 @@ static void write_describe(const slp_find *f, slp_jw *w) {
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
-static void finish(slp_find *f) {
+static void finish_find(slp_find *f) {
   move(f, OVER);
   f->calls.on_done(f, f->fails, f->arg);
 }
@@ -253,12 +254,12 @@ static void fail_all(slp_find *f) {
     slp_fail_set(&f->fails[i], SLP_NOMEM, SLP_ENOMEM, "no memory for the names of streams");
   f->service = SLP_FIND_SERVICES;
   f->at = f->n;
-  finish(f);
+  finish_find(f);
 }
 
 static void on_answer(slp_json_op *op);
 
-static void send(slp_find *f, slp_find_service service, int describes) {
+static void send_find_call(slp_find *f, slp_find_service service, int describes) {
   static const char *const lists[] = {"Kinesis_20131202.ListStreams", "DynamoDBStreams_20120810.ListStreams"};
   static const char *const describe[] = {"Kinesis_20131202.DescribeStreamSummary",
                                          "DynamoDBStreams_20120810.DescribeStream"};
@@ -387,14 +388,14 @@ static void describe_next(slp_find *f) {
       .created_ms = -1,
       .open_shards = -1,
       .retention_hours = e->service == SLP_FIND_TABLES ? (int64_t)SLP_STREAMS_RETENTION_HOURS : -1};
-  keep(f->found.arn, sizeof f->found.arn, slp_str_of(e->arn));
-  send(f, e->service, 1);
+  copy_description_text(f->found.arn, sizeof f->found.arn, slp_str_of(e->arn));
+  send_find_call(f, e->service, 1);
 }
 
 static void on_event(slp_event *ev) {
   slp_find *f = SLP_OWNER(ev, slp_find, ev);
   if (f->service < SLP_FIND_SERVICES) {
-    send(f, f->service, 0);
+    send_find_call(f, f->service, 0);
     return;
   }
   if (!f->names) {
@@ -410,7 +411,7 @@ static void on_event(slp_event *ev) {
   if (f->calls.on_stream && f->at < f->n)
     describe_next(f);
   else
-    finish(f);
+    finish_find(f);
 }
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */

@@ -23,7 +23,7 @@
 
 /* ---- options ------------------------------------------------------------------------------------------ */
 
-static int bad(char why[160], const char *fmt, const char *text) {
+static int refuse_lease_option(char why[160], const char *fmt, const char *text) {
   snprintf(why, 160, fmt, text);
   return SLOOP_EOPTION;
 }
@@ -63,12 +63,12 @@ static int read_dynamodb(const sloop_opts_t *o, const char *table, slp_lease_pla
   ret->coordinator = o->kcl_coordinator;
   ret->metrics = o->kcl_metrics;
   if (ret->coordinator && !is_table_name(ret->coordinator))
-    return bad(why, "kcl_coordinator: %.80s can't be the name of a table", ret->coordinator);
+    return refuse_lease_option(why, "kcl_coordinator: %.80s can't be the name of a table", ret->coordinator);
   if (ret->metrics && !is_table_name(ret->metrics))
-    return bad(why, "kcl_metrics: %.80s can't be the name of a table", ret->metrics);
+    return refuse_lease_option(why, "kcl_metrics: %.80s can't be the name of a table", ret->metrics);
   if (is_table_name(ret->name)) return 0;
-  return bad(why, "store: %.80s can't be the name of a table: 3 to 255 letters, digits, and _ - .",
-             ret->name);
+  return refuse_lease_option(
+      why, "store: %.80s can't be the name of a table: 3 to 255 letters, digits, and _ - .", ret->name);
 }
 
 int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[160]) {
@@ -83,9 +83,11 @@ int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[1
     return 0;
   }
   rest = behind(store, "sqlite:");
-  if (!rest) return bad(why, "store: %.60s is none of dynamodb, dynamodb:TABLE, sqlite:FILE, memory", store);
-  if (!*rest) return bad(why, "store: sqlite: names no file%s", "");
-  if (!slp_sqlite_there()) return bad(why, "store: %.60s: this build has no SQLite", store);
+  if (!rest)
+    return refuse_lease_option(why, "store: %.60s is none of dynamodb, dynamodb:TABLE, sqlite:FILE, memory",
+                               store);
+  if (!*rest) return refuse_lease_option(why, "store: sqlite: names no file%s", "");
+  if (!slp_sqlite_there()) return refuse_lease_option(why, "store: %.60s: this build has no SQLite", store);
   ret->store = SLP_LEASES_SQLITE;
   ret->name = rest;
   return 0;

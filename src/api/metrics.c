@@ -110,7 +110,7 @@ int slp_metrics_sample(sloop_t *s, size_t member, slp_sample *into, int with_sha
   return rows.r ? rows.r : set_stuck(into, &rows.stuck);
 }
 
-static int sample(void *arg, slp_sample *into, int with_shards) {
+static int sample_members(void *arg, slp_sample *into, int with_shards) {
   const sloop_metrics_t *m = arg;
   int r = 0;
   for (size_t i = 0; i < m->members_n && !r; i++) {
@@ -120,9 +120,9 @@ static int sample(void *arg, slp_sample *into, int with_shards) {
   return r;
 }
 
-static int sample_all(void *arg, slp_sample *into) { return sample(arg, into, 1); }
+static int sample_all(void *arg, slp_sample *into) { return sample_members(arg, into, 1); }
 
-static void own(void *arg, slp_metrics_own *ret) {
+static void get_push_figures(void *arg, slp_metrics_own *ret) {
   const sloop_metrics_t *m = arg;
   *ret = (slp_metrics_own){m->ns != NULL, m->push.data_told, m->push.failures};
 }
@@ -168,7 +168,7 @@ void sloop_metrics_close(sloop_metrics_t *m) {
     metrics_free(m);
 }
 
-static void forget(sloop_metrics_t *m, const sloop_t *s) {
+static void forget_member(sloop_metrics_t *m, const sloop_t *s) {
   for (size_t i = 0; i < m->members_n; i++)
     if (m->members[i] == s) m->members[i] = NULL;
 }
@@ -179,7 +179,7 @@ int slp_metrics_part(sloop_t *s) {
   for (slp_list *it = head->next, *next; it != head; it = next) {
     sloop_metrics_t *m = SLP_OWNER(it, sloop_metrics_t, link);
     next = it->next;
-    forget(m, s);
+    forget_member(m, s);
     if (m->owner != s) continue;
     waits |= m->serving;
     sloop_metrics_close(m);
@@ -229,8 +229,8 @@ static int open_push(sloop_metrics_t *m, const char *ns, const slp_metrics_set *
 }
 
 static int open_server(sloop_metrics_t *m, const char *listen, char why[160]) {
-  m->server.sample = sample;
-  m->server.own = own;
+  m->server.sample = sample_members;
+  m->server.own = get_push_figures;
   m->server.on_closed = on_server_closed;
   m->server.arg = m;
   int r = slp_metrics_server_open(&m->server, m->family->host, listen, why);
@@ -238,7 +238,7 @@ static int open_server(sloop_metrics_t *m, const char *listen, char why[160]) {
   return r;
 }
 
-static int check(const sloop_metrics_opts_t *o, const char *ns, char why[160]) {
+static int check_metrics_opts(const sloop_metrics_opts_t *o, const char *ns, char why[160]) {
   char address[SLP_METRICS_ADDRESS_MAX];
   uint16_t port;
   const char *wrong = ns ? slp_cw_namespace_wrong(slp_str_of(ns)) : NULL;
@@ -265,7 +265,7 @@ static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_
   const slp_metrics_set *set = slp_metrics_set_of(name_of_set(o));
   if (!set) return no_such_set(o->cloudwatch_set, why);
   const char *ns = o->cloudwatch ? o->cloudwatch : set->ns;
-  int r = check(o, ns, why);
+  int r = check_metrics_opts(o, ns, why);
   if (r) return r;
   sloop_metrics_t *m = SLP_NEW(s->mem, sloop_metrics_t);
   if (!m) return SLP_ENOMEM;

@@ -57,7 +57,7 @@ static uint64_t stat_of(const sloop_stats_t *stats, const total *t) {
   return value;
 }
 
-static void dimension(slp_cw_datum *ret, const char *name, const char *value) {
+static void add_dimension_if_set(slp_cw_datum *ret, const char *name, const char *value) {
   if (*value) ret->dimensions[ret->dimensions_n++] = (slp_cw_dimension){name, slp_str_of(value)};
 }
 
@@ -72,8 +72,8 @@ static int one_total(const slp_metrics_data *d, const slp_sample_consumer *c, co
                         .unit = t->unit,
                         .value = value > before ? value - before : 0,
                         .decimals = t->decimals};
-  dimension(ret, "Stream", slp_sample_text(d->sample, c->stream));
-  dimension(ret, "Application", app);
+  add_dimension_if_set(ret, "Stream", slp_sample_text(d->sample, c->stream));
+  add_dimension_if_set(ret, "Application", app);
   return 1;
 }
 
@@ -81,9 +81,9 @@ static int one_shard(const slp_metrics_data *d, const slp_sample_consumer *c, co
                      slp_cw_datum *ret) {
   if (s->behind_ms < 0) return 0;
   *ret = (slp_cw_datum){.name = d->set->lag, .unit = "Milliseconds", .value = (uint64_t)s->behind_ms};
-  dimension(ret, "Stream", slp_sample_text(d->sample, c->stream));
-  if (d->set->own) dimension(ret, "Application", slp_sample_text(d->sample, c->app));
-  dimension(ret, "Shard", slp_sample_text(d->sample, s->id));
+  add_dimension_if_set(ret, "Stream", slp_sample_text(d->sample, c->stream));
+  if (d->set->own) add_dimension_if_set(ret, "Application", slp_sample_text(d->sample, c->app));
+  add_dimension_if_set(ret, "Shard", slp_sample_text(d->sample, s->id));
   return 1;
 }
 
@@ -99,7 +99,7 @@ static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
 }
 
 /* Moves the cursor d to the first datum, at its place or after it, that is published, or to the end. */
-static void settle(slp_metrics_data *d) {
+static void skip_unpublished_data(slp_metrics_data *d) {
   slp_cw_datum told;
   const slp_sample *s = d->sample;
   while (d->consumer < s->consumers_n) {
@@ -118,14 +118,14 @@ static void settle(slp_metrics_data *d) {
 void slp_metrics_data_begin(slp_metrics_data *d, const slp_sample *sample, const sloop_stats_t *since,
                             const slp_metrics_set *set) {
   *d = (slp_metrics_data){.sample = sample, .since = since, .set = set};
-  settle(d);
+  skip_unpublished_data(d);
 }
 
 int slp_metrics_data_next(slp_metrics_data *d, slp_cw_datum *ret) {
   if (d->consumer == d->sample->consumers_n) return 0;
   (void)item_at(d, ret);
   d->item++;
-  settle(d);
+  skip_unpublished_data(d);
   return 1;
 }
 

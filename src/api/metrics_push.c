@@ -25,7 +25,7 @@ static void round_over(slp_metrics_push *p) {
   p->busy = 0;
 }
 
-static void failed(slp_metrics_push *p, const slp_fail *f) {
+static void end_round_as_failed(slp_metrics_push *p, const slp_fail *f) {
   p->failures++;
   round_over(p);
   if (p->in_trouble && p->trouble_code == f->code) return;
@@ -34,11 +34,11 @@ static void failed(slp_metrics_push *p, const slp_fail *f) {
   p->on_trouble(p->arg, f);
 }
 
-static void starved(slp_metrics_push *p) {
+static void end_round_without_memory(slp_metrics_push *p) {
   slp_fail f;
   slp_fail_clear(&f);
   slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory");
-  failed(p, &f);
+  end_round_as_failed(p, &f);
 }
 
 static void went_well(slp_metrics_push *p) {
@@ -73,7 +73,7 @@ static void send_some(slp_metrics_push *p) {
     if (r == SLP_EBADDATA) r = 0; /* leaves out a datum whose name CloudWatch would not accept */
   }
   if (r && r != SLP_MORE)
-    starved(p);
+    end_round_without_memory(p);
   else if (p->put.data_n)
     slp_cw_put_send(&p->put);
   else
@@ -83,7 +83,7 @@ static void send_some(slp_metrics_push *p) {
 static void on_put(slp_cw_put *put) {
   slp_metrics_push *p = SLP_OWNER(put, slp_metrics_push, put);
   if (put->fail.class != SLP_FINE) {
-    failed(p, &put->fail);
+    end_round_as_failed(p, &put->fail);
     return;
   }
   p->data_told += put->data_n;
@@ -116,7 +116,7 @@ static void on_time(slp_timer *timer) {
   int r = p->sample(p->arg, &p->now);
   if (!r) r = room_for_told(p);
   if (r) {
-    starved(p);
+    end_round_without_memory(p);
     return;
   }
   slp_metrics_data_begin(&p->data, &p->now, p->told, p->set);

@@ -95,7 +95,7 @@ int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms
   return 1;
 }
 
-static void count(slp_ready_shards *all, sloop_shard_state_t state, int64_t ms, const char *why) {
+static void count_stuck_shard(slp_ready_shards *all, sloop_shard_state_t state, int64_t ms, const char *why) {
   SLP_CHECK((size_t)state < SLP_READY_STATES);
   if (!all->of[state].n++ || ms > all->of[state].ms) {
     all->of[state].ms = ms;
@@ -105,13 +105,13 @@ static void count(slp_ready_shards *all, sloop_shard_state_t state, int64_t ms, 
 
 void slp_ready_count(slp_ready_shards *all, const sloop_shard_stats_t *shard, uint32_t unready_ms) {
   char why[SLP_READY_WHY];
-  if (slp_ready_is_stuck(shard, unready_ms, why)) count(all, shard->state, shard->state_ms, why);
+  if (slp_ready_is_stuck(shard, unready_ms, why)) count_stuck_shard(all, shard->state, shard->state_ms, why);
 }
 
 void slp_ready_count_refused(slp_ready_shards *all, const char *shard, uint64_t ago_ms, uint32_t unready_ms) {
   char why[SLP_READY_WHY];
   if (slp_ready_is_refused(shard, ago_ms, unready_ms, why))
-    count(all, SLOOP_SHARD_IS_REFUSED, (int64_t)ago_ms, why);
+    count_stuck_shard(all, SLOOP_SHARD_IS_REFUSED, (int64_t)ago_ms, why);
 }
 
 int slp_ready_put(const slp_ready_shards *all, slp_buf *b) {

@@ -51,7 +51,7 @@ int slp_metrics_address_read(const char *listen, char ret_address[SLP_METRICS_AD
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-static void answer(slp_served *rq, int status, const char *type, slp_buf *body) {
+static void send_metrics_answer(slp_served *rq, int status, const char *type, slp_buf *body) {
   slp_http_header headers[2] = {{SLP_STR("Content-Type"), slp_str_of(type)},
                                 {SLP_STR("Allow"), SLP_STR("GET, HEAD")}};
   slp_serve_answer a = {.status = status,
@@ -64,13 +64,13 @@ static void answer(slp_served *rq, int status, const char *type, slp_buf *body) 
   slp_serve(rq, &a);
 }
 
-static void say(slp_metrics_server *s, slp_served *rq, int status, const char *line) {
+static void send_text_line(slp_metrics_server *s, slp_served *rq, int status, const char *line) {
   slp_buf b;
   slp_buf_init(&b, s->h->mem, READY_BYTES_MAX + 2);
   if (slp_buf_addf(&b, "%s\n", line))
     slp_serve_drop(rq);
   else
-    answer(rq, status, "text/plain; charset=utf-8", &b);
+    send_metrics_answer(rq, status, "text/plain; charset=utf-8", &b);
   slp_buf_free(&b);
 }
 
@@ -80,11 +80,11 @@ static void serve_ready(slp_metrics_server *s, slp_served *rq) {
   slp_sample_init(&now, s->h->mem);
   slp_buf_init(&why, s->h->mem, READY_BYTES_MAX);
   if (s->sample(s->arg, &now, 0))
-    say(s, rq, 503, "no memory");
+    send_text_line(s, rq, 503, "no memory");
   else if (slp_ready(&now, &why))
-    say(s, rq, 200, "ready");
+    send_text_line(s, rq, 200, "ready");
   else
-    say(s, rq, 503, why.n ? slp_buf_z(&why) : "no memory");
+    send_text_line(s, rq, 503, why.n ? slp_buf_z(&why) : "no memory");
   slp_buf_free(&why);
   slp_sample_free(&now);
 }
@@ -118,9 +118,9 @@ static void on_slice(slp_event *ev) {
   }
   p->rq->on_gone = NULL;
   if (r)
-    say(p->server, p->rq, 503, "no memory for this page");
+    send_text_line(p->server, p->rq, 503, "no memory for this page");
   else
-    answer(p->rq, 200, SLP_METRICS_TEXT_TYPE, &p->out);
+    send_metrics_answer(p->rq, 200, SLP_METRICS_TEXT_TYPE, &p->out);
   page_free(p);
 }
 
@@ -128,7 +128,7 @@ static void serve_metrics(slp_metrics_server *s, slp_served *rq) {
   slp_metrics_own own = {0};
   page *p = s->pages_n < PAGES_MAX ? SLP_NEW(s->h->mem, page) : NULL;
   if (!p) {
-    say(s, rq, 503, s->pages_n < PAGES_MAX ? "no memory" : "too many pages are being written");
+    send_text_line(s, rq, 503, s->pages_n < PAGES_MAX ? "no memory" : "too many pages are being written");
     return;
   }
   s->pages_n++;
@@ -139,7 +139,7 @@ static void serve_metrics(slp_metrics_server *s, slp_served *rq) {
   slp_buf_init(&p->out, s->h->mem, PAGE_BYTES_MAX);
   if (s->sample(s->arg, &p->sample, 1)) {
     page_free(p);
-    say(s, rq, 503, "no memory");
+    send_text_line(s, rq, 503, "no memory");
     return;
   }
   s->own(s->arg, &own);
@@ -156,15 +156,15 @@ static void on_request(slp_listener *l, slp_served *rq) {
   slp_str path = {rq->path.p, query ? (size_t)(query - rq->path.p) : rq->path.n};
   int metrics = slp_str_is(path, "/metrics"), ready = slp_str_is(path, "/ready");
   if (!metrics && !ready && !slp_str_is(path, "/healthz"))
-    say(s, rq, 404, "there are /metrics, /ready and /healthz");
+    send_text_line(s, rq, 404, "there are /metrics, /ready and /healthz");
   else if (!slp_str_is(rq->method, "GET") && !slp_str_is(rq->method, "HEAD"))
-    say(s, rq, 405, "only GET and HEAD");
+    send_text_line(s, rq, 405, "only GET and HEAD");
   else if (metrics)
     serve_metrics(s, rq);
   else if (ready)
     serve_ready(s, rq);
   else
-    say(s, rq, 200, "alive");
+    send_text_line(s, rq, 200, "alive");
 }
 
 static void on_closed(slp_listener *l) {

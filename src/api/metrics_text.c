@@ -44,22 +44,22 @@ typedef struct other_row {
   size_t at; /* for PER_TABLE: the offset of the value in slp_sample_table */
 } other_row;
 
-static int behind(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+static int get_shard_behind(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
   *ret = (uint64_t)s->behind_ms;
   return s->behind_ms >= 0;
 }
-static int unacked(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+static int get_shard_unacked(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
   *ret = s->unacked;
   return !s->of_table;
 }
-static int epoch(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+static int get_shard_epoch(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
   *ret = s->epoch;
   return s->epoch > 0;
 }
-static int paused(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+static int get_shard_paused(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
   *ret = s->paused;
   return !s->of_table;
@@ -94,10 +94,10 @@ static const other_row others[] = {
     {"sloop_ready", "gauge", "1: it works; 0: /ready says why not", PER_CONSUMER_READY, 0, NULL},
     {"sloop_build_info", "gauge", "always 1; the label says what runs", PER_CONSUMER_INFO, 0, NULL},
     {"sloop_shard_behind_seconds", "gauge", "how far reading is behind the tip of the shard", PER_SHARD, 3,
-     behind},
-    {"sloop_shard_unacked_records", "gauge", "fetched and not acknowledged", PER_SHARD, 0, unacked},
-    {"sloop_shard_epoch", "gauge", "counts the owners of the shard's lease", PER_SHARD, 0, epoch},
-    {"sloop_shard_paused", "gauge", "1: paused by sloop_pause()", PER_SHARD, 0, paused},
+     get_shard_behind},
+    {"sloop_shard_unacked_records", "gauge", "fetched and not acknowledged", PER_SHARD, 0, get_shard_unacked},
+    {"sloop_shard_epoch", "gauge", "counts the owners of the shard's lease", PER_SHARD, 0, get_shard_epoch},
+    {"sloop_shard_paused", "gauge", "1: paused by sloop_pause()", PER_SHARD, 0, get_shard_paused},
     {"sloop_shard_at_tip", "gauge", "1: read to its tip", PER_SHARD, 0, at_tip},
     {"sloop_shard_acked_age_seconds", "gauge", "since records of the shard were last acknowledged", PER_SHARD,
      3, ack_age},
@@ -318,7 +318,7 @@ static void add_stat_head(slp_buf *b, const stat_row *row) {
 }
 
 /* Moves t to the next line: of the next consumer or shard, or the first line of the next family. */
-static void step(slp_metrics_text *t, other_kind kind) {
+static void move_to_next_line(slp_metrics_text *t, other_kind kind) {
   const slp_sample *s = t->sample;
   int shards = kind == PER_SHARD || kind == PER_SHARD_STATE;
   if (shards && t->shard + 1 < s->shards_n) {
@@ -334,7 +334,7 @@ static void step(slp_metrics_text *t, other_kind kind) {
 static void write_stat(slp_metrics_text *t, const stat_row *row) {
   if (t->consumer == 0) add_stat_head(t->out, row);
   if (t->sample->consumers_n) add_stat(t, row, &t->sample->consumers[t->consumer]);
-  step(t, PER_CONSUMER_INFO);
+  move_to_next_line(t, PER_CONSUMER_INFO);
 }
 
 static int any_errors(const slp_sample *s) {
@@ -358,7 +358,7 @@ static void write_other(slp_metrics_text *t, const other_row *row) {
   if (any)
     add_other(t, row, row->kind == PER_PROGRAM ? NULL : &s->consumers[t->consumer],
               is_per_shard(row) ? &s->shards[t->shard] : NULL);
-  step(t, row->kind);
+  move_to_next_line(t, row->kind);
 }
 
 /* Returns 1 if the family is on this page. If all consumers are known only from their lease tables, few
@@ -372,7 +372,8 @@ static int is_on_page(const slp_metrics_text *t) {
   }
   const other_row *row = &others[t->family - SLP_COUNT(stats)];
   if (!of_tables) return !is_per_table(row);
-  return is_per_table(row) || row->kind == PER_CONSUMER_INFO || row->value == behind || row->value == epoch;
+  return is_per_table(row) || row->kind == PER_CONSUMER_INFO || row->value == get_shard_behind ||
+         row->value == get_shard_epoch;
 }
 
 int slp_metrics_text_write(slp_metrics_text *t, size_t lines_max) {

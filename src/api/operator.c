@@ -98,8 +98,8 @@ static void tell_registered(slp_admin_call *a, int status, const sloop_error_t *
   slp_free(a->mem, all);
 }
 
-static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *said,
-                 const sloop_migration_t *found) {
+static void tell_command_result(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *said,
+                                const sloop_migration_t *found) {
   sloop_error_t error = error_of(f), *e = f->class != SLP_FINE ? &error : NULL;
   int status = e ? e->code : 0;
   if (a->registered_cb) {
@@ -148,7 +148,7 @@ static void on_done(slp_admin *done, void *arg) {
   all->throttles += cost.throttles;
   a->s->admin.call = NULL;
   slp_admin_words(&f, &why);
-  tell(a, &f, slp_admin_answered(done), NULL);
+  tell_command_result(a, &f, slp_admin_answered(done), NULL);
   admin_free(a);
 }
 
@@ -172,15 +172,15 @@ void slp_admin_call_tell_closed(slp_admin_call *a) {
   const slp_admin_answer nothing = {0};
   a->s->admin.call = NULL;
   slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was closed");
-  tell(a, &f, a->admin ? slp_admin_answered(a->admin) : &nothing,
-       a->migrate ? slp_migrate_told(a->migrate) : NULL);
+  tell_command_result(a, &f, a->admin ? slp_admin_answered(a->admin) : &nothing,
+                      a->migrate ? slp_migrate_told(a->migrate) : NULL);
   admin_free(a);
 }
 
 /* Starts a command. The consumer must not be closed, because the command uses its members `family` and
  * `consumer`. */
-static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, const slp_position *to,
-                 int force) {
+static int start_operator_command(sloop_t *s, const slp_admin_call *asker, const char *name,
+                                  const slp_position *to, int force) {
   if (!s->o.app || s->admin.call) return SLOOP_ESTATE;
   slp_admin_opts o = {.host = s->family->host,
                       .source = s->consumer->source,
@@ -214,7 +214,7 @@ int sloop_admin_leases(sloop_admin_t *h, sloop_leases_cb cb, void *arg) {
   sloop_t *s = h->s;
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_LEASES, .leases_cb = cb, .arg = arg};
-  return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
+  return cb ? start_operator_command(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
 }
 
 /* Only for a consumer that polls: a push source would subscribe to the shards whose lag is measured. */
@@ -224,22 +224,23 @@ int sloop_admin_lag(sloop_admin_t *h, uint32_t limit_ms, sloop_leases_cb cb, voi
   slp_admin_call asker = {
       .task = SLP_ADMIN_LAG, .limit_ms = limit_ms ? limit_ms : LAG_MS, .leases_cb = cb, .arg = arg};
   if (!cb || s->o.retrieval != SLOOP_RETRIEVAL_POLL) return SLOOP_EOPTION;
-  return begin(s, &asker, NULL, NULL, 0);
+  return start_operator_command(s, &asker, NULL, NULL, 0);
 }
 
 int sloop_admin_explain(sloop_admin_t *h, const char *shard, sloop_explain_cb cb, void *arg) {
   sloop_t *s = h->s;
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_EXPLAIN, .explain_cb = cb, .arg = arg};
-  return cb && shard && *shard ? begin(s, &asker, shard, NULL, 0) : SLOOP_EOPTION;
+  return cb && shard && *shard ? start_operator_command(s, &asker, shard, NULL, 0) : SLOOP_EOPTION;
 }
 
 int sloop_admin_release(sloop_admin_t *h, const char *shard_or_worker, sloop_admin_cb cb, void *arg) {
   sloop_t *s = h->s;
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_RELEASE, .cb = cb, .arg = arg};
-  return cb && shard_or_worker && *shard_or_worker ? begin(s, &asker, shard_or_worker, NULL, 0)
-                                                   : SLOOP_EOPTION;
+  return cb && shard_or_worker && *shard_or_worker
+             ? start_operator_command(s, &asker, shard_or_worker, NULL, 0)
+             : SLOOP_EOPTION;
 }
 
 static int position_of(const char *shard, const sloop_position_t *to, slp_position *ret) {
@@ -261,7 +262,7 @@ int sloop_admin_reset(sloop_admin_t *h, const char *shard_or_null, const sloop_p
   if (s->closing) return SLOOP_ESTATE;
   if (!cb || !to || (shard_or_null && !*shard_or_null)) return SLOOP_EOPTION;
   int r = position_of(shard_or_null, to, &position);
-  return r ? r : begin(s, &asker, shard_or_null, &position, force);
+  return r ? r : start_operator_command(s, &asker, shard_or_null, &position, force);
 }
 
 int sloop_admin_drain(sloop_admin_t *h, int on, uint32_t limit_ms, sloop_drain_cb cb, void *arg) {
@@ -272,7 +273,7 @@ int sloop_admin_drain(sloop_admin_t *h, int on, uint32_t limit_ms, sloop_drain_c
                           .hold_on = on != 0,
                           .drain_cb = cb,
                           .arg = arg};
-  return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
+  return cb ? start_operator_command(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
 }
 
 int sloop_admin_pause(sloop_admin_t *h, const char *shard, int on, uint32_t limit_ms, sloop_admin_cb cb,
@@ -284,7 +285,7 @@ int sloop_admin_pause(sloop_admin_t *h, const char *shard, int on, uint32_t limi
                           .hold_on = on != 0,
                           .cb = cb,
                           .arg = arg};
-  return cb && shard && *shard ? begin(s, &asker, shard, NULL, 0) : SLOOP_EOPTION;
+  return cb && shard && *shard ? start_operator_command(s, &asker, shard, NULL, 0) : SLOOP_EOPTION;
 }
 
 /* ---- migrations ---------------------------------------------------------------------------------------- */
@@ -318,7 +319,7 @@ static void on_migrated(slp_migrate *m, void *arg) {
   slp_admin_words(&f, &why);
   name_side(&f, m, &why);
   const slp_admin_answer nothing = {0};
-  tell(a, &f, &nothing, slp_migrate_told(m));
+  tell_command_result(a, &f, &nothing, slp_migrate_told(m));
   admin_free(a);
 }
 
@@ -400,7 +401,7 @@ static void on_consumers(slp_registry *c, const slp_fail *f, void *arg) {
   slp_admin_answer nothing = {0};
   (void)c;
   a->s->admin.call = NULL;
-  tell(a, f, &nothing, NULL);
+  tell_command_result(a, f, &nothing, NULL);
   admin_free(a);
 }
 

@@ -18,7 +18,7 @@
  * an older header has a smaller one than this library. */
 #define OPTS_SIZE_MIN offsetof(sloop_opts_t, creds)
 
-static void defaults(sloop_opts_t *o) {
+static void set_default_opts(sloop_opts_t *o) {
   *o = (sloop_opts_t){
       .size = sizeof *o,
       .start = {.kind = SLOOP_LATEST},
@@ -49,7 +49,7 @@ static void defaults(sloop_opts_t *o) {
 
 void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   sloop_opts_t full;
-  defaults(&full);
+  set_default_opts(&full);
   if (size < sizeof full.size) return;
   if (size > sizeof full) {
     memset((char *)o + sizeof full, 0, size - sizeof full);
@@ -59,7 +59,7 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   o->size = size;
 }
 
-static int bad(char why[160], const char *fmt, const char *text) {
+static int refuse_option(char why[160], const char *fmt, const char *text) {
   snprintf(why, 160, fmt, text);
   return SLOOP_EOPTION;
 }
@@ -67,7 +67,7 @@ static int bad(char why[160], const char *fmt, const char *text) {
 static int check_stream(const char *stream, char why[160]) {
   slp_stream_name named;
   const char *wrong;
-  if (!stream || !*stream) return bad(why, "stream is missing%s", "");
+  if (!stream || !*stream) return refuse_option(why, "stream is missing%s", "");
   int r = slp_stream_name_read(slp_str_of(stream), &named, &wrong);
   if (r) snprintf(why, 160, "stream: %s: %.80s", wrong, stream);
   return r;
@@ -101,28 +101,31 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   slp_lease_place place;
   if (!o->app) {
     if (o->worker || o->store || o->store_endpoint || o->schema)
-      return bad(why, "%s needs app", o->worker ? "worker" : o->schema ? "schema" : "store");
+      return refuse_option(why, "%s needs app", o->worker ? "worker" : o->schema ? "schema" : "store");
     if (o->kcl_coordinator || o->kcl_metrics)
-      return bad(why, "%s needs app", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
-    if (o->checkpoints == SLOOP_CHECKPOINTS_ASKED) return bad(why, "checkpoints: asked needs app%s", "");
-    return o->on_retry == SLOOP_RETRY_PARK ? bad(why, "on_retry: parking needs app%s", "") : 0;
+      return refuse_option(why, "%s needs app", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
+    if (o->checkpoints == SLOOP_CHECKPOINTS_ASKED)
+      return refuse_option(why, "checkpoints: asked needs app%s", "");
+    return o->on_retry == SLOOP_RETRY_PARK ? refuse_option(why, "on_retry: parking needs app%s", "") : 0;
   }
   if (!is_name(o->app, 200))
-    return bad(why, "app: not a name of 1 to 200 characters without spaces and slashes%s", "");
+    return refuse_option(why, "app: not a name of 1 to 200 characters without spaces and slashes%s", "");
   if (o->worker && (!is_name(o->worker, SLP_WORKER_ID_MAX) || o->worker[strlen(o->worker) - 1] == '.'))
-    return bad(why, "worker: not a name of 1 to 64 characters without spaces, slashes or a dot at its end%s",
-               "");
+    return refuse_option(
+        why, "worker: not a name of 1 to 64 characters without spaces, slashes or a dot at its end%s", "");
   if (o->start.kind == SLOOP_AT_SEQ || o->start.kind == SLOOP_AT_TOKEN)
-    return bad(why, "start: an application starts at the latest, the oldest or a time%s", "");
-  if (o->shards_n) return bad(why, "shards: not with app, which reads all%s", "");
-  if (!o->weight) return bad(why, "weight is 0%s", "");
+    return refuse_option(why, "start: an application starts at the latest, the oldest or a time%s", "");
+  if (o->shards_n) return refuse_option(why, "shards: not with app, which reads all%s", "");
+  if (!o->weight) return refuse_option(why, "weight is 0%s", "");
   int r = slp_lease_place_read(o, &place, why);
   if (!r && place.layout->untimed_start && o->start.kind != SLOOP_LATEST && o->start.kind != SLOOP_OLDEST)
-    return bad(why, "start: rows of schema %s store the latest and the oldest only", place.layout->name);
+    return refuse_option(why, "start: rows of schema %s store the latest and the oldest only",
+                         place.layout->name);
   if (!r && !place.layout->beside && (o->kcl_coordinator || o->kcl_metrics))
-    return bad(why, "%s needs the schema kcl", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
+    return refuse_option(why, "%s needs the schema kcl",
+                         o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
   if (!r && o->checkpoints == SLOOP_CHECKPOINTS_ASKED && !place.layout->asked)
-    return bad(why, "checkpoints: asked needs the schema sloop or kcl%s", "");
+    return refuse_option(why, "checkpoints: asked needs the schema sloop or kcl%s", "");
   return r;
 }
 
@@ -141,15 +144,15 @@ static int check_retrieval(const sloop_opts_t *o, char why[160]) {
   if (o->retrieval == SLOOP_RETRIEVAL_POLL) return 0;
   int r = slp_stream_name_read(slp_str_of(o->stream), &named, &wrong);
   if (!r && named.what == SLP_NAMES_DYNAMODB && o->retrieval == SLOOP_RETRIEVAL_PUSH)
-    return bad(why, "retrieval: streams of DynamoDB can only be polled%s", "");
-  if (!name) return bad(why, "push_consumer is missing, retrieval needs it or app%s", "");
+    return refuse_option(why, "retrieval: streams of DynamoDB can only be polled%s", "");
+  if (!name) return refuse_option(why, "push_consumer is missing, retrieval needs it or app%s", "");
   slp_consumer_name consumer;
   if (slp_consumer_name_read(slp_str_of(name), &consumer, &wrong)) {
     snprintf(why, 160, "%s: %s", o->push_consumer ? "push_consumer" : "app", wrong);
     return SLOOP_EOPTION;
   }
   if (!r && consumer.stream_arn.p && !is_consumer_of(&consumer, &named))
-    return bad(why, "push_consumer: the ARN is of a consumer of another stream%s", "");
+    return refuse_option(why, "push_consumer: the ARN is of a consumer of another stream%s", "");
   return 0;
 }
 
@@ -174,16 +177,16 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
     snprintf(why, 160, "lease_ms is %u; it must be 0 or from 1000 to 3600000", (unsigned)o->lease_ms);
     return SLOOP_EOPTION;
   }
-  if (!o->on_batch) return bad(why, "on_batch is missing%s", "");
+  if (!o->on_batch) return refuse_option(why, "on_batch is missing%s", "");
   if (o->user_agent && strpbrk(o->user_agent, "\r\n"))
-    return bad(why, "user_agent: an HTTP header can't contain a line break%s", "");
+    return refuse_option(why, "user_agent: an HTTP header can't contain a line break%s", "");
   if ((r = check_start(o, why))) return r;
-  if (o->shards_n && !o->shards) return bad(why, "shards is missing%s", "");
+  if (o->shards_n && !o->shards) return refuse_option(why, "shards is missing%s", "");
   for (size_t i = 0; i < o->shards_n; i++) {
-    if (!o->shards[i] || !*o->shards[i]) return bad(why, "shards: an empty shard id%s", "");
+    if (!o->shards[i] || !*o->shards[i]) return refuse_option(why, "shards: an empty shard id%s", "");
   }
   if (o->on_retry == SLOOP_RETRY_SKIP && !o->on_dead_letter)
-    return bad(why, "on_dead_letter is missing, on_retry needs it%s", "");
+    return refuse_option(why, "on_dead_letter is missing, on_retry needs it%s", "");
   r = check_retrieval(o, why);
   return r ? r : check_leases(o, why);
 }
@@ -220,7 +223,7 @@ static int copy_texts(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) 
 int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   if (from->size < OPTS_SIZE_MIN) return SLOOP_EOPTION;
   sloop_opts_t given;
-  defaults(&given);
+  set_default_opts(&given);
   memcpy(&given, from, slp_min_u64(from->size, sizeof given));
   *to = given;
   if (!to->lease_ms) to->lease_ms = slp_layout_lease_ms(given.schema);

@@ -50,7 +50,7 @@ static const slp_set allowed[] = {
 
 static void move(slp_rights *t, rights_state to) { SLP_MOVE(allowed, t->state, to); }
 
-static void finish(slp_rights *t, const slp_fail *f) {
+static void finish_rights(slp_rights *t, const slp_fail *f) {
   move(t, OVER);
   t->on_done(t, f, t->arg);
 }
@@ -60,7 +60,7 @@ static void go_on(slp_rights *t) {
   slp_post(t->aws->h, &t->ev);
 }
 
-static void settle(slp_rights *t, slp_right_verdict verdict, const char *why) {
+static void settle_current_right(slp_rights *t, slp_right_verdict verdict, const char *why) {
   slp_right *r = &t->rights[t->at++];
   r->verdict = verdict;
   snprintf(r->why, sizeof r->why, "%s", why);
@@ -72,7 +72,7 @@ static void settle_harmful(slp_rights *t, const char *but) {
   const slp_right_call *call = slp_right_call_of(t->rights[t->at].action);
   char why[SLP_RIGHT_WHY];
   snprintf(why, sizeof why, "without DryRun %s, and %s", call->harm, but);
-  settle(t, SLP_RIGHT_UNTRIED, why);
+  settle_current_right(t, SLP_RIGHT_UNTRIED, why);
 }
 
 /* ---- the answer ---------------------------------------------------------------------------------------- */
@@ -106,17 +106,17 @@ static int ends_all(const slp_fail *f) {
   return f->class == SLP_AUTH || f->class == SLP_NOMEM || (f->class != SLP_FINE && !f->http_status);
 }
 
-static void judge(slp_rights *t, const slp_fail *f) {
+static void judge_call_outcome(slp_rights *t, const slp_fail *f) {
   char why[SLP_RIGHT_WHY];
   const char *code = strstr(f->message, f->aws_code) ? "" : f->aws_code;
   snprintf(why, sizeof why, "%s%s%s", code, *code ? ": " : "", f->message);
   t->facts.absent |= (uint8_t)slp_right_finds_no_table(t->call, &t->rights[t->at], f);
   if (f->class == SLP_FINE || slp_right_shown_by(t->call, f))
-    settle(t, SLP_RIGHT_ALLOWED, "");
+    settle_current_right(t, SLP_RIGHT_ALLOWED, "");
   else if (slp_right_finds_no_table(t->call, &t->rights[t->at], f))
-    settle(t, SLP_RIGHT_ALLOWED, slp_rights_no_table);
+    settle_current_right(t, SLP_RIGHT_ALLOWED, slp_rights_no_table);
   else
-    settle(t, is_denied(f) ? SLP_RIGHT_DENIED : SLP_RIGHT_UNKNOWN, why);
+    settle_current_right(t, is_denied(f) ? SLP_RIGHT_DENIED : SLP_RIGHT_UNKNOWN, why);
 }
 
 static void on_answer(slp_json_op *op) {
@@ -126,9 +126,9 @@ static void on_answer(slp_json_op *op) {
   if (t->call->dry && f.class == SLP_REFUSED && slp_right_shown_by(t->call, &f))
     t->facts.dry_run = SLP_DRY_RUN_KNOWN;
   if (ends_all(&f)) {
-    finish(t, &f);
+    finish_rights(t, &f);
   } else if (t->call->action) {
-    judge(t, &f);
+    judge_call_outcome(t, &f);
   } else if (t->facts.dry_run == SLP_DRY_RUN_NOT_SEEN) {
     settle_harmful(t, "whether this server honours DryRun did not show: GetShardIterator with it failed");
   } else {
@@ -151,7 +151,7 @@ static int is_amazons_own(const slp_aws *aws) {
           ends_with(host, ".api.aws"));
 }
 
-static void send(slp_rights *t, const slp_right_call *call) {
+static void send_right_call(slp_rights *t, const slp_right_call *call) {
   const slp_right *r = &t->rights[t->at];
   slp_json_op *op = &t->op;
   slp_json_op_free(op);
@@ -170,7 +170,7 @@ static void send(slp_rights *t, const slp_right_call *call) {
   if (call->dry) slp_jw_bool(&w, "DryRun", 1);
   t->call = call;
   if (slp_jw_object_end(&w)) {
-    settle(t, SLP_RIGHT_UNKNOWN, "no memory for the call, or a name in it is not UTF-8");
+    settle_current_right(t, SLP_RIGHT_UNKNOWN, "no memory for the call, or a name in it is not UTF-8");
     return;
   }
   move(t, SENT);
@@ -183,15 +183,15 @@ static void try_next(slp_rights *t) {
   if (!t->facts.of || strcmp(t->facts.of, r->of) != 0) t->facts = (slp_right_facts){.of = r->of};
   const char *lacks = call && call->lacks ? call->lacks(r, &t->facts) : NULL;
   if (!call || !call->target)
-    settle(t, SLP_RIGHT_UNTRIED, call ? call->why_not : "no harmless call is known for it");
+    settle_current_right(t, SLP_RIGHT_UNTRIED, call ? call->why_not : "no harmless call is known for it");
   else if (lacks)
-    settle(t, SLP_RIGHT_UNTRIED, lacks);
+    settle_current_right(t, SLP_RIGHT_UNTRIED, lacks);
   else if (call->needs_dry && t->facts.dry_run == SLP_DRY_RUN_IGNORED)
     settle_harmful(t, "this server does not honour DryRun");
   else if (call->needs_dry && t->facts.dry_run == SLP_DRY_RUN_NOT_SEEN && !is_amazons_own(t->aws))
-    send(t, &slp_right_dry_run_probe);
+    send_right_call(t, &slp_right_dry_run_probe);
   else
-    send(t, call);
+    send_right_call(t, call);
 }
 
 static void on_event(slp_event *ev) {
@@ -200,7 +200,7 @@ static void on_event(slp_event *ev) {
   if (t->at < t->n)
     try_next(t);
   else
-    finish(t, &fine);
+    finish_rights(t, &fine);
 }
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */

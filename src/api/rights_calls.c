@@ -13,7 +13,7 @@
 
 static int is_arn(const char *z) { return strncmp(z, "arn:", 4) == 0; }
 
-static void keep(char *to, size_t size, slp_str text) {
+static void keep_first_text(char *to, size_t size, slp_str text) {
   if (text.p && !to[0]) snprintf(to, size, "%.*s", (int)slp_min_u64(text.n, size - 1), text.p);
 }
 
@@ -24,7 +24,7 @@ static void put_stream(slp_jw *w, const slp_right *r, const slp_right_facts *f) 
 }
 
 static void take_arn(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text) {
-  if (depth == 2 && slp_str_is(name, "StreamARN")) keep(f->arn, sizeof f->arn, text);
+  if (depth == 2 && slp_str_is(name, "StreamARN")) keep_first_text(f->arn, sizeof f->arn, text);
 }
 
 static void put_first_shard(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
@@ -34,7 +34,7 @@ static void put_first_shard(slp_jw *w, const slp_right *r, const slp_right_facts
 
 static void take_shard(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text) {
   (void)depth;
-  if (slp_str_is(name, "ShardId")) keep(f->shard, sizeof f->shard, text);
+  if (slp_str_is(name, "ShardId")) keep_first_text(f->shard, sizeof f->shard, text);
 }
 
 /* Returns the id of a shard for the call. If ListShards has returned no shard, returns the id that the first
@@ -50,7 +50,7 @@ static void put_place(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
 }
 
 static void take_iterator(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text) {
-  if (depth == 1 && slp_str_is(name, "ShardIterator")) keep(f->iterator, sizeof f->iterator, text);
+  if (depth == 1 && slp_str_is(name, "ShardIterator")) keep_first_text(f->iterator, sizeof f->iterator, text);
 }
 
 static const char *lacks_iterator(const slp_right *r, const slp_right_facts *f) {
@@ -76,7 +76,8 @@ static const char *lacks_stream_arn(const slp_right *r, const slp_right_facts *f
 }
 
 static void take_consumer(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text) {
-  if (depth == 2 && slp_str_is(name, "ConsumerARN")) keep(f->consumer_arn, sizeof f->consumer_arn, text);
+  if (depth == 2 && slp_str_is(name, "ConsumerARN"))
+    keep_first_text(f->consumer_arn, sizeof f->consumer_arn, text);
 }
 
 static void put_consumers(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
@@ -125,12 +126,12 @@ static void put_table(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
 static void take_table(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text) {
   if (depth == 2) snprintf(f->section, sizeof f->section, "%.*s", (int)slp_min_u64(name.n, 23), name.p);
   if (depth == 2 && slp_str_is(name, "KeySchema")) f->keys_n = 0;
-  if (depth == 2 && slp_str_is(name, "LatestStreamArn")) keep(f->arn, sizeof f->arn, text);
+  if (depth == 2 && slp_str_is(name, "LatestStreamArn")) keep_first_text(f->arn, sizeof f->arn, text);
   if (depth != 4 || !text.p) return;
   if (strcmp(f->section, "KeySchema") == 0 && slp_str_is(name, "AttributeName") &&
       f->keys_n < SLP_RIGHTS_KEYS_MAX) {
     f->keys[f->keys_n][0] = 0;
-    keep(f->keys[f->keys_n++], sizeof f->keys[0], text);
+    keep_first_text(f->keys[f->keys_n++], sizeof f->keys[0], text);
   }
 }
 

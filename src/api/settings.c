@@ -89,7 +89,7 @@ const slp_setting *slp_setting_find(const slp_setting *rows, size_t n, slp_str n
   return NULL;
 }
 
-static int refuse(const slp_setting *s, slp_str value, char why[SLP_SETTING_WHY]) {
+static int refuse_setting_value(const slp_setting *s, slp_str value, char why[SLP_SETTING_WHY]) {
   int n = (int)slp_min_u64(value.n, 60);
   if (s->kind == SLP_SETTING_CHOICE || s->kind == SLP_SETTING_FLAG)
     snprintf(why, SLP_SETTING_WHY, "%s: \"%.*s\" is not one of %s", s->name, n, value.p, s->unit);
@@ -139,11 +139,11 @@ int slp_setting_write(const slp_setting *s, void *to, slp_str value, char why[SL
     case SLP_SETTING_TEXT: memcpy(at, &value.p, sizeof value.p); return 0;
     case SLP_SETTING_CHOICE:
       choice = find_choice(s->unit, value);
-      if (!choice) return refuse(s, value, why);
+      if (!choice) return refuse_setting_value(s, value, why);
       memcpy(at, &choice, sizeof choice);
       return 0;
     case SLP_SETTING_I64:
-      if (slp_parse_i64(value, &i) != 0) return refuse(s, value, why);
+      if (slp_parse_i64(value, &i) != 0) return refuse_setting_value(s, value, why);
       memcpy(at, &i, sizeof i);
       return 0;
     case SLP_SETTING_FLAG:
@@ -151,7 +151,7 @@ int slp_setting_write(const slp_setting *s, void *to, slp_str value, char why[SL
     case SLP_SETTING_U32:
     case SLP_SETTING_U64: break;
   }
-  if (read_number(s, value, &u)) return refuse(s, value, why);
+  if (read_number(s, value, &u)) return refuse_setting_value(s, value, why);
   if (s->kind == SLP_SETTING_U16) memcpy(at, &(uint16_t){(uint16_t)u}, sizeof(uint16_t));
   if (s->kind == SLP_SETTING_U32) memcpy(at, &(uint32_t){(uint32_t)u}, sizeof(uint32_t));
   if (s->kind == SLP_SETTING_U64) memcpy(at, &u, sizeof u);

@@ -56,7 +56,7 @@ static const slp_set keys_allowed[] = {
 
 static void move_keys(slp_call *c, slp_call_keys to) { SLP_MOVE(keys_allowed, c->keys_are, to); }
 
-static void settle(slp_call *c);
+static void settle_call_needs(slp_call *c);
 static void on_http_done(slp_http *http);
 
 static void on_http_more(slp_http *http) {
@@ -75,8 +75,8 @@ static void on_event(slp_event *ev) {
   c->on_done(c);
 }
 
-static void on_timer(slp_timer *timer) { settle(SLP_OWNER(timer, slp_call, timer)); }
-static void on_wait(slp_wait *wait) { settle(SLP_OWNER(wait, slp_call, wait)); }
+static void on_timer(slp_timer *timer) { settle_call_needs(SLP_OWNER(timer, slp_call, timer)); }
+static void on_wait(slp_wait *wait) { settle_call_needs(SLP_OWNER(wait, slp_call, wait)); }
 
 void slp_call_init(slp_call *c, slp_aws *aws) {
   *c = (slp_call){.aws = aws,
@@ -111,7 +111,7 @@ static unsigned is_of_reading(const slp_call *c) {
 
 /* Removes secrets from the failure of a try, and counts the failure. Called for each failed try before its
  * message is used. */
-static void told(slp_call *c) {
+static void hide_and_count_failure(slp_call *c) {
   slp_secrets secrets = slp_call_secrets(c);
   slp_hide_fail(&secrets, &c->fail);
   c->aws->stats.failed += is_of_reading(c);
@@ -158,7 +158,7 @@ static void note_time(slp_call *c) {
 
 /* Signs the request. The keys are valid only during this call, so everything that the transport borrows is
  * copied into c. */
-static int sign(slp_call *c, const slp_sign_keys *keys, slp_str host, size_t *ret_headers_n) {
+static int sign_call(slp_call *c, const slp_sign_keys *keys, slp_str host, size_t *ret_headers_n) {
   const slp_endpoint *e = &c->aws->endpoints[c->svc];
   slp_signer *signer = slp_aws_signer(c->aws, c->svc);
   size_t n = 0;
@@ -218,7 +218,7 @@ static slp_str choose_host(slp_call *c, slp_str keys_account) {
   return (slp_str){c->account_url + scheme_n, strlen(host)};
 }
 
-static void send(slp_call *c, const slp_sign_keys *keys) {
+static void send_call_request(slp_call *c, const slp_sign_keys *keys) {
   slp_aws *aws = c->aws;
   size_t headers_n = 0;
   slp_str host = choose_host(c, c->anonymous ? (slp_str){NULL, 0} : keys->account);
@@ -226,7 +226,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
     end_later(c);
     return;
   }
-  int r = c->anonymous ? leave_unsigned(c, &headers_n) : sign(c, keys, host, &headers_n);
+  int r = c->anonymous ? leave_unsigned(c, &headers_n) : sign_call(c, keys, host, &headers_n);
   if (r) {
     end_unsigned(c, r, keys);
     return;
@@ -261,7 +261,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
 /* Sends a call that needs no keys of aws: it is not signed, or its owner gave the keys. */
 static void send_without_family(slp_call *c) {
   slp_fail_clear(&c->fail);
-  send(c, c->keys);
+  send_call_request(c, c->keys);
 }
 
 /* Adds to c->fail, in which the service refused the keys, the reason why there are no new keys. With the
@@ -300,7 +300,7 @@ static int waits_for_turn(slp_call *c) {
   return 1;
 }
 
-static void settle(slp_call *c) {
+static void settle_call_needs(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_sign_keys keys;
   slp_fail f;
@@ -343,7 +343,7 @@ static void settle(slp_call *c) {
   if (c->keys_are == SLP_CALL_KEYS_REFUSED) move_keys(c, SLP_CALL_KEYS_RENEWED);
   c->serial = serial;
   slp_fail_clear(&c->fail);
-  send(c, &keys);
+  send_call_request(c, &keys);
 }
 
 void slp_call_send(slp_call *c) {
@@ -353,7 +353,7 @@ void slp_call_send(slp_call *c) {
   c->turn_us = 0;
   c->free_try = c->clock_fixed = c->stale_tried = c->late_tried = 0;
   move_keys(c, SLP_CALL_KEYS_FIRST);
-  settle(c);
+  settle_call_needs(c);
 }
 
 void slp_call_refuse(slp_call *c, slp_class class, int code, const char *why) {
@@ -376,11 +376,11 @@ void slp_call_cancel(slp_call *c) {
 /* ---- the outcome of a try ------------------------------------------------------------------------------ */
 static void again_free(slp_call *c) {
   c->free_try = 1;
-  settle(c);
+  settle_call_needs(c);
 }
 
 /* Handles a failed try, whose failure is in c->fail: waits for the next try, or ends the call. */
-static void failed(slp_call *c) {
+static void retry_or_end_call(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_class class = c->fail.class;
   if (class == SLP_THROTTLE) aws->stats.throttles += is_of_reading(c), c->throttles++;
@@ -417,8 +417,8 @@ static void network_failed(slp_call *c) {
   slp_class class = http->error == SLP_ENOMEM ? SLP_NOMEM : SLP_TRANSIENT;
   slp_fail_set(&c->fail, class, http->error, "%s",
                http->error_text[0] ? http->error_text : "the connection failed");
-  told(c);
-  failed(c);
+  hide_and_count_failure(c);
+  retry_or_end_call(c);
 }
 
 /* Corrects the clock offset if the answer's header Date is far from the time of the signature. A Date that
@@ -464,7 +464,7 @@ static void answer_failed(slp_call *c, int clock_fixed_before) {
                         .from = c->http.error_text,
                         .secrets = slp_call_secrets(c)};
   slp_classify(&bad, &c->fail, &remedy);
-  told(c);
+  hide_and_count_failure(c);
   if (c->fail.class == SLP_THROTTLE && c->quota_a_second) {
     char room[KIND_MAX];
     slp_host_quota_refused(c->aws->h, kind_of(c, room));
@@ -486,7 +486,7 @@ static void answer_failed(slp_call *c, int clock_fixed_before) {
     again_free(c);
     return;
   }
-  failed(c);
+  retry_or_end_call(c);
 }
 
 static void on_http_done(slp_http *http) {
@@ -528,8 +528,8 @@ void slp_call_bad(slp_call *c, slp_class class, int code, const char *why) {
                  c->http.error_text);
   else
     slp_fail_set(&c->fail, class, code, "%s", why);
-  told(c);
-  failed(c);
+  hide_and_count_failure(c);
+  retry_or_end_call(c);
 }
 
 void slp_call_unreadable(slp_call *c, int r, const char *why) {

@@ -243,7 +243,7 @@ typedef struct named {
   int damaged; /* 1: the body begins like an error of the service, but its JSON or CBOR is not valid */
 } named;
 
-static slp_str *wanted(named *found, slp_str key) {
+static slp_str *find_member_for_key(named *found, slp_str key) {
   if (slp_str_is(key, "__type") || slp_str_is(key, "code") || slp_str_is(key, "Code")) return &found->code;
   if (slp_str_is(key, "message") || slp_str_is(key, "Message")) return &found->message;
   return NULL;
@@ -259,7 +259,7 @@ static void read_json(slp_str body, named *found) {
     found->damaged = token < 0;
     if (token <= 0) return;
     if (token != SLP_JSON_KEY || j.depth > 2) continue;
-    slp_str *into = wanted(found, j.text);
+    slp_str *into = find_member_for_key(found, j.text);
     found->damaged = into && !into->n && slp_json_string(&j, into);
     if (found->damaged) return;
   }
@@ -273,7 +273,7 @@ static void read_cbor(slp_str body, named *found) {
     found->damaged = token < 0;
     if (token <= 0) return;
     if (token != SLP_CBOR_TEXT || !c.is_key || c.depth > 2) continue;
-    slp_str *into = wanted(found, c.text);
+    slp_str *into = find_member_for_key(found, c.text);
     found->damaged = into && !into->n && slp_cbor_text(&c, into);
     if (found->damaged) return;
   }
@@ -310,7 +310,7 @@ static void read_body(slp_str body, named *found) {
 /* Quotes the first bytes of an unreadable body: only printable characters, without secrets. A run of white
  * space or of unprintable bytes becomes one character. The body is not changed, because it will still be
  * parsed, and a short secret may be part of any word in it. */
-static void excerpt(const slp_hiding *h, slp_str body, char out[EXCERPT_MAX + 1]) {
+static void quote_start_of_body(const slp_hiding *h, slp_str body, char out[EXCERPT_MAX + 1]) {
   size_t n = 0, hidden_until = 0;
   for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {
     unsigned char c = (unsigned char)body.p[i];
@@ -356,7 +356,7 @@ static slp_str text_of(const slp_hiding *h, slp_str message) {
   return text;
 }
 
-static int says(const char *message, slp_str what) {
+static int message_contains(const char *message, slp_str what) {
   return what.n && memmem(message, strlen(message), what.p, what.n) != NULL;
 }
 
@@ -365,7 +365,7 @@ void slp_name_right(slp_fail *f, const char *prefix, slp_str target, slp_str on)
   const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
   if (f->class != SLP_ACCESS || !dot || strncmp(f->aws_code, "AccessDenied", 12) != 0) return;
   snprintf(right, sizeof right, "%s%.*s", prefix, (int)(target.p + target.n - dot - 1), dot + 1);
-  if (says(f->message, slp_str_of(right)) && says(f->message, on)) return;
+  if (message_contains(f->message, slp_str_of(right)) && message_contains(f->message, on)) return;
   snprintf(said, sizeof said, "%s", f->message);
   slp_fail_set(f, f->class, f->code, "no permission for %s%s%.*s: %s", right, on.n ? " on " : "",
                (int)slp_min_u64(on.n, 120), on.p ? on.p : "", said);
@@ -378,7 +378,7 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   named found = {{NULL, 0}, {NULL, 0}, 0};
   slp_hiding h;
   slp_hiding_begin(&h, &answer->secrets);
-  excerpt(&h, answer->body, quoted); /* must come before read_body, which changes the body */
+  quote_start_of_body(&h, answer->body, quoted); /* must come before read_body, which changes the body */
   read_body(answer->body, &found);
   slp_str code = name_of(&h, found.code), text = text_of(&h, found.message);
   if (!code.n) code = name_of(&h, slp_str_of(answer->error_type));

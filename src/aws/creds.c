@@ -135,7 +135,7 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
 /* ---- answers of providers ------------------------------------------------------------------------------ */
 /* Ends the wait for the provider that was asked. If this provider has timed out and answers later, on_answer
  * ignores the answer, because the attempt is no longer in state ASKING. */
-static void answered(slp_creds *c, slp_keys_outcome outcome) {
+static void end_wait_for_provider(slp_creds *c, slp_keys_outcome outcome) {
   c->answer = outcome;
   move(c, ANSWERED);
   slp_timer_clear(c->h, &c->deadline);
@@ -144,62 +144,63 @@ static void answered(slp_creds *c, slp_keys_outcome outcome) {
 
 /* Returns 1 if the text may be put into a header: it has only visible ASCII characters. A line break could
  * forge headers. */
-static int sendable(slp_str s) {
+static int is_sendable_in_header(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     if ((unsigned char)s.p[i] <= 0x20 || (unsigned char)s.p[i] >= 0x7f) return 0;
   }
   return 1;
 }
 
-static void failed(slp_creds *c, const slp_keys_answer *answer) {
+static void keep_provider_failure(slp_creds *c, const slp_keys_answer *answer) {
   snprintf(c->why, sizeof c->why, "%s", answer->why);
   c->http_status = answer->http_status;
-  answered(c, answer->outcome);
+  end_wait_for_provider(c, answer->outcome);
 }
 
-static void broken(slp_creds *c, const char *why) {
+static void fail_with_broken_keys(slp_creds *c, const char *why) {
   slp_keys_answer answer = {.outcome = SLP_KEYS_BROKEN, .why = why};
-  failed(c, &answer);
+  keep_provider_failure(c, &answer);
 }
 
-static void found(slp_creds *c, const slp_aws_keys *keys) {
+static void take_found_keys(slp_creds *c, const slp_aws_keys *keys) {
   const slp_str part[PARTS] = {keys->key_id, keys->secret, keys->token,
                                slp_account_valid(keys->account) ? keys->account : (slp_str){NULL, 0}};
   if (!keys->key_id.n || !keys->secret.n) {
-    broken(c,
-           keys->key_id.n ? "the credentials lack the secret key" : "the credentials lack the access key id");
+    fail_with_broken_keys(
+        c, keys->key_id.n ? "the credentials lack the secret key" : "the credentials lack the access key id");
     return;
   }
   drop_keys(c->h->mem, c->next);
   for (int i = 0; i < PARTS; i++) {
-    if (i != SECRET && !sendable(part[i])) { /* the secret key is not checked, because it is never sent */
-      broken(c, "the credentials hold characters that no key has (a space or a line break?)");
+    if (i != SECRET &&
+        !is_sendable_in_header(part[i])) { /* the secret key is not checked, because it is never sent */
+      fail_with_broken_keys(c, "the credentials hold characters that no key has (a space or a line break?)");
       return;
     }
     if (!part[i].n) continue;
     c->next[i] = slp_strdup(c->h->mem, part[i]);
     if (!c->next[i]) {
-      answered(c, SLP_KEYS_STARVED);
+      end_wait_for_provider(c, SLP_KEYS_STARVED);
       return;
     }
   }
   c->next_expires_ms = slp_min_i64(slp_max_i64(keys->expires_at_ms, 0), SLP_KEYS_NEVER);
   c->next_outlives = keys->outlives;
-  answered(c, SLP_KEYS_FOUND);
+  end_wait_for_provider(c, SLP_KEYS_FOUND);
 }
 
 static void on_answer(slp_provider *p, const slp_keys_answer *answer) {
   slp_creds *c = p->owner;
   if (c->attempt != ASKING || c->chain[c->asking] != p) return;
   switch (answer->outcome) {
-    case SLP_KEYS_FOUND: found(c, answer->keys); return;
+    case SLP_KEYS_FOUND: take_found_keys(c, answer->keys); return;
     case SLP_KEYS_BROKEN:
-    case SLP_KEYS_FAILED: failed(c, answer); return;
+    case SLP_KEYS_FAILED: keep_provider_failure(c, answer); return;
     case SLP_KEYS_NOTHING:
       if (answer->why) snprintf(c->looked, sizeof c->looked, "%s; ", answer->why);
-      answered(c, answer->outcome);
+      end_wait_for_provider(c, answer->outcome);
       return;
-    case SLP_KEYS_STARVED: answered(c, answer->outcome); return;
+    case SLP_KEYS_STARVED: end_wait_for_provider(c, answer->outcome); return;
   }
 }
 
@@ -219,11 +220,11 @@ static void on_deadline(slp_timer *timer) {
   if (c->chain[c->asking]->cancel) c->chain[c->asking]->cancel(c->chain[c->asking]);
   snprintf(c->why, sizeof c->why, "no credentials came from %s within %u seconds", name_of(c),
            (unsigned)patience_ms(c) / 1000);
-  answered(c, SLP_KEYS_FAILED);
+  end_wait_for_provider(c, SLP_KEYS_FAILED);
 }
 
 /* ---- the attempt --------------------------------------------------------------------------------------- */
-static void begin(slp_creds *c, int fresh) {
+static void begin_attempt(slp_creds *c, int fresh) {
   if (c->attempt != IDLE) return;
   move(c, ANSWERED);
   c->answer = SLP_KEYS_NOTHING;
@@ -242,7 +243,7 @@ static int64_t early_ms(const slp_creds *c) { return slp_wall_ms(c->h) + slp_min
 
 static int same_key(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
-static int64_t jittered(slp_creds *c, int64_t window_ms) {
+static int64_t shorten_by_jitter(slp_creds *c, int64_t window_ms) {
   return window_ms - (int64_t)slp_random_below(c->h, (uint64_t)slp_max_i64(window_ms, 0) / JITTER_PART + 1);
 }
 
@@ -260,8 +261,8 @@ static void take_keys(slp_creds *c) {
   c->again_us = life < 60000 ? slp_after_us(slp_now_us(c->h), 1000000) : 0;
   if (life <= 0) life = c->expires_ms - early_ms(c);
   c->outlives = c->next_outlives;
-  c->advisory_ms = c->expires_ms - jittered(c, slp_min_i64(ADVISORY_MS, life / 2));
-  c->mandatory_ms = c->expires_ms - jittered(c, slp_min_i64(MANDATORY_MS, life / 4));
+  c->advisory_ms = c->expires_ms - shorten_by_jitter(c, slp_min_i64(ADVISORY_MS, life / 2));
+  c->mandatory_ms = c->expires_ms - shorten_by_jitter(c, slp_min_i64(MANDATORY_MS, life / 4));
   c->failures = 0;
   c->settled = c->asking;
   c->refreshes++;
@@ -299,7 +300,7 @@ static void go_on(slp_event *ev) {
     move(c, ASKING);
     uint64_t at = slp_after_us(slp_now_us(c->h), (uint64_t)patience_ms(c) * 1000);
     if (slp_timer_set(c->h, &c->deadline, at)) {
-      answered(c, SLP_KEYS_STARVED);
+      end_wait_for_provider(c, SLP_KEYS_STARVED);
       return;
     }
     c->chain[c->asking]->begin(c->chain[c->asking], c->fresh);
@@ -328,7 +329,7 @@ slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, 
   int dead = expires && early_ms(c) >= c->expires_ms && !(c->outlives && c->failures);
   int may_ask = slp_now_us(c->h) >= c->again_us;
   int due = !have || (expires && now_ms >= c->advisory_ms);
-  if (due && may_ask) begin(c, 0);
+  if (due && may_ask) begin_attempt(c, 0);
   /* insist: callers must wait for the attempt. c->fresh is one reason: the service has refused the current
    * keys. */
   int insist = !have || dead || (expires && now_ms >= c->mandatory_ms) || c->fresh;
@@ -358,7 +359,7 @@ int slp_creds_refused(slp_creds *c, uint64_t serial) {
   uint64_t now = slp_now_us(c->h);
   if (now < c->again_us || (c->refreshes > 1 && now < slp_after_us(c->fetched_us, REFUSED_AGAIN_US)))
     return 0;
-  begin(c, 1);
+  begin_attempt(c, 1);
   return 1;
 }
 

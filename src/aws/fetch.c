@@ -14,8 +14,8 @@
 
 #define CONNECT_MS_MAX 4000u
 
-static void send(slp_fetch *f);
-static void on_timer(slp_timer *timer) { send(SLP_OWNER(timer, slp_fetch, timer)); }
+static void send_fetch_try(slp_fetch *f);
+static void on_timer(slp_timer *timer) { send_fetch_try(SLP_OWNER(timer, slp_fetch, timer)); }
 
 void slp_fetch_init(slp_fetch *f, slp_host *h) {
   *f = (slp_fetch){.h = h, .timer = {.run = on_timer, .at_us = UINT64_MAX}};
@@ -43,7 +43,7 @@ static void note_secrets(slp_fetch *f) {
   }
 }
 
-static void finish(slp_fetch *f) {
+static void finish_fetch(slp_fetch *f) {
   f->busy = 0;
   /* Hides secrets now, because the owner quotes these texts and may cut them; half a secret would no longer
    * be recognised. */
@@ -69,10 +69,10 @@ static void on_answer(slp_http *http) {
     uint64_t wait = slp_retry_wait_us(SLP_THROTTLE, f->tries, slp_random(f->h), 0);
     if (slp_timer_set(f->h, &f->timer, slp_after_us(slp_now_us(f->h), wait)) == 0) return;
   }
-  finish(f);
+  finish_fetch(f);
 }
 
-static void send(slp_fetch *f) {
+static void send_fetch_try(slp_fetch *f) {
   slp_secret_clear(&f->answer);
   f->tries++;
   f->http = (slp_http){.lane = SLP_LANE_CONTROL,
@@ -93,7 +93,7 @@ static void send(slp_fetch *f) {
 
 static void on_starved(slp_event *ev) {
   slp_http *http = SLP_OWNER(ev, slp_http, ev);
-  finish(SLP_OWNER(http, slp_fetch, http));
+  finish_fetch(SLP_OWNER(http, slp_fetch, http));
 }
 
 void slp_fetch_send(slp_fetch *f) {
@@ -107,7 +107,7 @@ void slp_fetch_send(slp_fetch *f) {
     slp_post(f->h, &f->http.ev);
     return;
   }
-  send(f);
+  send_fetch_try(f);
 }
 
 void slp_fetch_cancel(slp_fetch *f) {

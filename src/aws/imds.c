@@ -66,8 +66,8 @@ static void tell_later(slp_imds *m, slp_imds_result result) {
 
 /* Returns the value of a setting that is a number; a larger number is reduced to `most`. Returns `otherwise`
  * if the setting is missing, not a number, or 0. */
-static uint32_t number(const slp_imds *m, const char *variable, slp_profile_key key, uint32_t otherwise,
-                       uint32_t most) {
+static uint32_t read_number_setting(const slp_imds *m, const char *variable, slp_profile_key key,
+                                    uint32_t otherwise, uint32_t most) {
   uint64_t n;
   const char *value = setting(m, variable, key, NULL);
   if (!value || slp_parse_u64(slp_str_of(value), &n) || n == 0) return otherwise;
@@ -94,7 +94,7 @@ static int find_base(slp_imds *m) {
   return 0;
 }
 
-static void ask(slp_imds *m, const char *method, const char *path) {
+static void send_imds_request(slp_imds *m, const char *method, const char *path) {
   slp_fetch *f = &m->fetch;
   int token = strcmp(method, "PUT") == 0;
   snprintf(m->url, sizeof m->url, "%s%s", m->base, path);
@@ -109,8 +109,10 @@ static void ask(slp_imds *m, const char *method, const char *path) {
     f->headers[f->headers_n++] =
         (slp_http_header){SLP_STR("X-aws-ec2-metadata-token"), slp_buf_str(&m->token)};
   }
-  f->total_ms_max = number(m, "AWS_METADATA_SERVICE_TIMEOUT", SLP_PROFILE_METADATA_TIMEOUT, 1, 60) * 1000;
-  f->tries_max = number(m, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", SLP_PROFILE_METADATA_TRIES, 1, 20);
+  f->total_ms_max =
+      read_number_setting(m, "AWS_METADATA_SERVICE_TIMEOUT", SLP_PROFILE_METADATA_TIMEOUT, 1, 60) * 1000;
+  f->tries_max =
+      read_number_setting(m, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", SLP_PROFILE_METADATA_TRIES, 1, 20);
   f->on_done = on_fetched;
   slp_fetch_send(f);
 }
@@ -128,13 +130,13 @@ void slp_imds_get(slp_imds *m, const char *path) {
   }
   memcpy(m->path, path, strlen(path) + 1);
   if (m->has_token || m->without_token)
-    ask(m, "GET", m->path);
+    send_imds_request(m, "GET", m->path);
   else
-    ask(m, "PUT", TOKEN_PATH);
+    send_imds_request(m, "PUT", TOKEN_PATH);
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-static void broken(slp_imds *m, const char *what) {
+static void end_imds_as_broken(slp_imds *m, const char *what) {
   char room[SLP_FETCH_TROUBLE],
       /* `what`: the kind of document, for messages; it may contain the name of a role, which comes from the
        * service */
@@ -157,7 +159,7 @@ static void no_answer(slp_imds *m) {
   m->on_done(m, m->configured ? SLP_IMDS_BROKEN : SLP_IMDS_SILENT);
 }
 
-static int sendable(slp_str s) {
+static int is_sendable_token(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     if (s.p[i] <= 0x20 || s.p[i] >= 0x7f) return 0;
   }
@@ -169,7 +171,7 @@ static int sendable(slp_str s) {
 static void on_token(slp_imds *m) {
   const slp_http *http = &m->fetch.http;
   slp_str token = slp_buf_str(&m->fetch.answer);
-  if (!http->error && http->status == 200 && token.n <= TOKEN_MAX && sendable(token)) {
+  if (!http->error && http->status == 200 && token.n <= TOKEN_MAX && is_sendable_token(token)) {
     slp_secret_room(&m->token);
     if (slp_buf_add_str(&m->token, token)) {
       slp_secret_free(&m->token);
@@ -177,7 +179,7 @@ static void on_token(slp_imds *m) {
       return;
     }
     m->has_token = 1;
-    ask(m, "GET", m->path);
+    send_imds_request(m, "GET", m->path);
     return;
   }
   int refused = !http->error && (http->status == 403 || http->status == 404 || http->status == 405);
@@ -185,7 +187,7 @@ static void on_token(slp_imds *m) {
     if (http->error)
       no_answer(m);
     else
-      broken(m, "no session token");
+      end_imds_as_broken(m, "no session token");
     return;
   }
   const char *name;
@@ -196,11 +198,11 @@ static void on_token(slp_imds *m) {
     if (http->error)
       no_answer(m);
     else
-      broken(m, room);
+      end_imds_as_broken(m, room);
     return;
   }
   m->without_token = 1;
-  ask(m, "GET", m->path);
+  send_imds_request(m, "GET", m->path);
 }
 
 static void on_fetched(slp_fetch *f) {
@@ -210,7 +212,7 @@ static void on_fetched(slp_fetch *f) {
   else if (f->http.error)
     no_answer(m);
   else if (f->http.status != 200)
-    broken(m, m->path);
+    end_imds_as_broken(m, m->path);
   else
     m->on_done(m, SLP_IMDS_FINE);
 }

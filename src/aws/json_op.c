@@ -36,7 +36,7 @@ static void on_body(slp_call *c, int begin) {
 /* Called first for each answer. Copies the body of an error, because it is changed in place when the name of
  * the error is read. If the condition of a write failed, the body may contain the row that is in the
  * table. */
-static int look(slp_call *c) {
+static int on_answer_keep_refusal(slp_call *c) {
   slp_json_op *op = op_of(c);
   slp_buf_clear(&op->refusal);
   op->damaged = c->http.status != 200 && slp_call_is_damaged(c, SIZE_MAX);
@@ -78,7 +78,7 @@ void slp_json_op_send(slp_json_op *op) {
   c->tries_max = op->tries_max;
   c->once = op->once;
   c->paced = op->paced;
-  c->reroute = look;
+  c->reroute = on_answer_keep_refusal;
   c->on_body = on_body;
   c->on_done = on_done;
   op->damaged = 0;

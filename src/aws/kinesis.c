@@ -267,7 +267,7 @@ static int wants_cbor(const slp_asking *a) {
   return wire == SLP_WIRE_CBOR || (wire == SLP_WIRE_AUTO && kinesis_of(a)->cbor_strikes < CBOR_STRIKES_MAX);
 }
 
-static int ask(slp_asking *a) {
+static int build_kinesis_request(slp_asking *a) {
   slp_call *c = &a->call;
   slp_buf *b = &a->request;
   a->form = wants_cbor(a) ? SLP_FORM_CBOR : SLP_FORM_JSON;
@@ -323,7 +323,7 @@ static int is_cbor(const slp_http *http, slp_str body) {
 /* Called first for each answer. Returns 1 if the answer to a CBOR request is not CBOR, and the request was
  * written again in JSON. An empty answer with status 5xx or 429 does not show that the endpoint lacks
  * CBOR. */
-static int reroute(slp_call *c) {
+static int on_answer_fall_back_to_json(slp_call *c) {
   slp_asking *a = slp_asking_of(c);
   slp_str body = slp_buf_str(c->into);
   if (a->form != SLP_FORM_CBOR || is_cbor(&c->http, body)) return 0;
@@ -354,7 +354,7 @@ static void read_small(slp_asking *a) {
 
 /* Counts a request that failed in CBOR and worked in JSON. A failure in both forms does not count, because it
  * may be an outage. */
-static void over(slp_asking *a) {
+static void count_cbor_strike(slp_asking *a) {
   const slp_fail *f = &a->call.fail;
   if (a->step == FELL_BACK && (f->class == SLP_FINE || f->aws_code[0])) kinesis_of(a)->cbor_strikes++;
 }
@@ -362,11 +362,11 @@ static void over(slp_asking *a) {
 static const slp_list_shape list_shape = {.next = "NextToken"};
 
 static const slp_service_kind kinesis_kind = {.list_shape = &list_shape,
-                                              .ask = ask,
+                                              .ask = build_kinesis_request,
                                               .read_small = read_small,
-                                              .reroute = reroute,
+                                              .reroute = on_answer_fall_back_to_json,
                                               .other_form = fall_back,
-                                              .over = over};
+                                              .over = count_cbor_strike};
 
 /* ---- enhanced fan-out ------------------------------------------------------------------------------ */
 static void op_consumer(slp_ops *o, slp_op_consumer *op) {

@@ -43,7 +43,7 @@ static int read_copies(slp_str text, slp_buf *room, slp_field *keys, size_t keys
   return slp_fields_read(room->p + text.n, text.n, NULL, own, own_n, ret_why) ? SLP_EBADDATA : 0;
 }
 
-static int lacks(const slp_field *fields, size_t n, const char **ret_why) {
+static int find_missing_field(const slp_field *fields, size_t n, const char **ret_why) {
   for (size_t i = 0; i < n; i++) {
     if (fields[i].text.n) continue;
     *ret_why = fields[i].name;
@@ -67,7 +67,7 @@ int slp_login_cache_read(slp_str text, slp_buf *room, slp_login *ret, const char
   slp_field own[] = {{"clientId", {0}}, {"refreshToken", {0}}, {"dpopKey", {0}}, {"signInRegion", {0}}};
   *ret = (slp_login){.expires_ms = 0};
   int r = read_copies(text, room, keys, SLP_COUNT(keys), own, SLP_COUNT(own), ret_why);
-  if (!r) r = lacks(keys, 4, ret_why);
+  if (!r) r = find_missing_field(keys, 4, ret_why);
   if (r) return r;
   if (slp_date_parse_iso(keys[3].text, &ret->expires_ms)) {
     *ret_why = "expiresAt is not a time";
@@ -88,8 +88,8 @@ int slp_login_answer_read(slp_str text, slp_buf *room, int64_t now_ms, slp_login
   int64_t seconds = 0;
   *ret = (slp_login){.expires_ms = 0};
   int r = read_copies(text, room, keys, SLP_COUNT(keys), own, SLP_COUNT(own), ret_why);
-  if (!r) r = lacks(keys, SLP_COUNT(keys), ret_why);
-  if (!r) r = lacks(own, SLP_COUNT(own), ret_why);
+  if (!r) r = find_missing_field(keys, SLP_COUNT(keys), ret_why);
+  if (!r) r = find_missing_field(own, SLP_COUNT(own), ret_why);
   if (r) return r;
   if (slp_decimal_scaled(own[1].text, 0, &seconds) || seconds <= 0 || seconds > SECONDS_MAX) {
     *ret_why = "expiresIn is not a number of seconds";

@@ -58,7 +58,7 @@ static void on_done(slp_work *work) {
 
 static void on_left(slp_work *work) { file_free(SLP_OWNER(work, slp_login_file, work)); }
 
-static void send(slp_login_file *f, piece what, slp_login_file_fn done, void *arg) {
+static void send_login_file_work(slp_login_file *f, piece what, slp_login_file_fn done, void *arg) {
   SLP_CHECK(!f->under_way);
   f->what = what;
   f->done = done;
@@ -88,13 +88,15 @@ slp_login_file *slp_login_file_new(slp_host *h, const char *path) {
   return NULL;
 }
 
-void slp_login_file_lock(slp_login_file *f, slp_login_file_fn done, void *arg) { send(f, LOCK, done, arg); }
+void slp_login_file_lock(slp_login_file *f, slp_login_file_fn done, void *arg) {
+  send_login_file_work(f, LOCK, done, arg);
+}
 
 int slp_login_file_save(slp_login_file *f, slp_str bytes, slp_login_file_fn done, void *arg) {
   SLP_CHECK(f->own && !f->under_way);
   int r = slp_buf_add_str(&f->bytes, bytes);
   if (r) return r;
-  send(f, SAVE, done, arg);
+  send_login_file_work(f, SAVE, done, arg);
   return 0;
 }
 
@@ -104,7 +106,7 @@ void slp_login_file_leave(slp_login_file *f) {
     file_free(f);
     return;
   }
-  if (!f->under_way) send(f, CLOSE, NULL, NULL);
+  if (!f->under_way) send_login_file_work(f, CLOSE, NULL, NULL);
   /* a thread is still saving or closing the file; on_left frees f when the thread has finished */
   slp_work_cancel(f->h, &f->work);
 }

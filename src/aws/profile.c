@@ -113,7 +113,7 @@ const char *slp_profile_where(const slp_profile *p, slp_profile_key key) {
 /* ---- parsing ------------------------------------------------------------------------------------------- */
 static int is_space(char c) { return c == ' ' || c == '\t'; }
 
-static slp_str trim(slp_str s) {
+static slp_str trim_section_title(slp_str s) {
   while (s.n && is_space(s.p[0])) s.p++, s.n--;
   while (s.n && is_space(s.p[s.n - 1])) s.n--;
   return s;
@@ -122,9 +122,9 @@ static slp_str trim(slp_str s) {
 /* Returns 1 if the title `section` is KIND NAME. NAME may be quoted, as in `profile "my profile"`. */
 static int is_section(slp_str section, const char *kind, slp_str name) {
   size_t kind_n = strlen(kind);
-  section = trim(section);
+  section = trim_section_title(section);
   if (section.n <= kind_n || memcmp(section.p, kind, kind_n) != 0 || !is_space(section.p[kind_n])) return 0;
-  slp_str rest = trim((slp_str){section.p + kind_n, section.n - kind_n});
+  slp_str rest = trim_section_title((slp_str){section.p + kind_n, section.n - kind_n});
   if (rest.n >= 2 && (rest.p[0] == '"' || rest.p[0] == '\'') && rest.p[rest.n - 1] == rest.p[0]) {
     rest = (slp_str){rest.p + 1, rest.n - 2};
   } else {
@@ -155,7 +155,7 @@ typedef struct reading {
   slp_str last;
 } reading;
 
-static int keep(slp_mem *mem, char **into, slp_str value) {
+static int keep_copy_of_value(slp_mem *mem, char **into, slp_str value) {
   char *copy = slp_strdup(mem, value);
   if (!copy) return SLP_ENOMEM;
   drop_text(mem, into);
@@ -185,7 +185,7 @@ static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, i
 }
 
 static int match_profile(slp_str title, slp_str name, int config) {
-  return is_profile(config, trim(title), name);
+  return is_profile(config, trim_section_title(title), name);
 }
 static int match_services(slp_str title, slp_str name, int config) {
   (void)config;
@@ -203,7 +203,7 @@ static int on_profile_line(void *arg, slp_str section, slp_str parent, slp_str k
   r->last = section;
   if (parent.p) return 0;
   for (int i = 0; i < SLP_PROFILE_KEYS; i++) {
-    if (is_key(key, key_names[i])) return keep(p->mem, &values[i], value);
+    if (is_key(key, key_names[i])) return keep_copy_of_value(p->mem, &values[i], value);
   }
   return 0;
 }
@@ -215,7 +215,8 @@ static int on_services_line(void *arg, slp_str section, slp_str parent, slp_str 
   if (!parent.p || !is_key(key, "endpoint_url") || !is_section(section, "services", r->name)) return 0;
   int bad = 0;
   for (int svc = 0; svc < SLP_SVCS && !bad; svc++) {
-    if (is_key(parent, service_names[svc])) bad = keep(r->p->mem, &r->p->service_endpoint[svc], value);
+    if (is_key(parent, service_names[svc]))
+      bad = keep_copy_of_value(r->p->mem, &r->p->service_endpoint[svc], value);
   }
   return bad;
 }
@@ -230,8 +231,8 @@ static int on_session_line(void *arg, slp_str section, slp_str parent, slp_str k
   reading *r = arg;
   (void)line;
   if (parent.p || !is_section(section, "sso-session", r->name)) return 0;
-  if (is_key(key, "sso_region")) return keep(r->p->mem, &r->p->session_region, value);
-  if (is_key(key, "sso_start_url")) return keep(r->p->mem, &r->p->session_url, value);
+  if (is_key(key, "sso_region")) return keep_copy_of_value(r->p->mem, &r->p->session_region, value);
+  if (is_key(key, "sso_start_url")) return keep_copy_of_value(r->p->mem, &r->p->session_url, value);
   return 0;
 }
 

@@ -11,18 +11,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void answer(slp_provider *p, slp_keys_outcome outcome, const slp_aws_keys *keys) {
+static void tell_keys_outcome(slp_provider *p, slp_keys_outcome outcome, const slp_aws_keys *keys) {
   slp_keys_answer a = {.outcome = outcome, .keys = keys};
   p->answered(p, &a);
 }
 
-void slp_keys_found(slp_provider *p, const slp_aws_keys *keys) { answer(p, SLP_KEYS_FOUND, keys); }
-void slp_keys_nothing(slp_provider *p) { answer(p, SLP_KEYS_NOTHING, NULL); }
+void slp_keys_found(slp_provider *p, const slp_aws_keys *keys) { tell_keys_outcome(p, SLP_KEYS_FOUND, keys); }
+void slp_keys_nothing(slp_provider *p) { tell_keys_outcome(p, SLP_KEYS_NOTHING, NULL); }
 void slp_keys_nothing_in(slp_provider *p, const char *looked) {
   slp_keys_answer a = {.outcome = SLP_KEYS_NOTHING, .why = looked};
   p->answered(p, &a);
 }
-void slp_keys_starved(slp_provider *p) { answer(p, SLP_KEYS_STARVED, NULL); }
+void slp_keys_starved(slp_provider *p) { tell_keys_outcome(p, SLP_KEYS_STARVED, NULL); }
 
 static void answer_why(slp_provider *p, slp_keys_outcome outcome, int http_status, const char *fmt,
                        va_list args) {

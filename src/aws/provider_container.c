@@ -34,7 +34,7 @@ static const char *env(const container *c, const char *name) {
   return value && value[0] ? value : NULL;
 }
 
-static void clear(container *c) {
+static void clear_container_attempt(container *c) {
   if (c->reading) slp_file_cancel(c->h, &c->file);
   c->reading = 0;
   slp_fetch_cancel(&c->fetch);
@@ -97,7 +97,7 @@ static void on_fetched(slp_fetch *f) {
   slp_secret_free(&c->token);
 }
 
-static void ask(container *c) {
+static void ask_container_for_keys(container *c) {
   slp_fetch *f = &c->fetch;
   slp_str token = slp_buf_str(&c->token);
   for (size_t i = 0; i < token.n; i++) {
@@ -134,16 +134,16 @@ static void on_file(slp_file *file) {
                     file->error == SLP_E2BIG ? "too large for a token" : slp_file_why(file->error));
     return;
   }
-  ask(c);
+  ask_container_for_keys(c);
 }
 
 /* Reads the file with the token in each attempt, because the token rotates. */
-static void begin(slp_provider *p, int fresh) {
+static void begin_container_attempt(slp_provider *p, int fresh) {
   container *c = SLP_OWNER(p, container, p);
   const char *file = env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"), *variable;
   const char *token = env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
   (void)fresh;
-  clear(c);
+  clear_container_attempt(c);
   if (!env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") && !env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
     slp_keys_nothing(p);
     return;
@@ -163,7 +163,7 @@ static void begin(slp_provider *p, int fresh) {
   } else if (r) {
     slp_keys_broken(p, "AWS_CONTAINER_AUTHORIZATION_TOKEN or the path of its file is too long");
   } else if (!file) {
-    ask(c);
+    ask_container_for_keys(c);
   } else {
     c->file = (slp_file){
         .path = slp_buf_z(&c->path), .bytes_max = TOKEN_MAX, .into = &c->token, .on_done = on_file};
@@ -172,11 +172,11 @@ static void begin(slp_provider *p, int fresh) {
   }
 }
 
-static void cancel(slp_provider *p) { clear(SLP_OWNER(p, container, p)); }
+static void cancel_container_attempt(slp_provider *p) { clear_container_attempt(SLP_OWNER(p, container, p)); }
 
 static void container_free(slp_provider *p) {
   container *c = SLP_OWNER(p, container, p);
-  clear(c);
+  clear_container_attempt(c);
   slp_buf_free(&c->path);
   slp_free(c->h->mem, c);
 }
@@ -184,7 +184,10 @@ static void container_free(slp_provider *p) {
 slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
   container *c = SLP_NEW(h->mem, container);
   if (!c) return NULL;
-  *c = (container){.p = {.what = "the container", .begin = begin, .cancel = cancel, .free = container_free},
+  *c = (container){.p = {.what = "the container",
+                         .begin = begin_container_attempt,
+                         .cancel = cancel_container_attempt,
+                         .free = container_free},
                    .h = h,
                    .getenv_fn = getenv_fn,
                    .getenv_ctx = getenv_ctx};

@@ -59,7 +59,7 @@ static int role_path(machine *m) {
   return 0;
 }
 
-static void end(machine *m) {
+static void end_machine_attempt(machine *m) {
   slp_imds_end(&m->imds);
   m->named = 0;
 }
@@ -72,7 +72,7 @@ static void on_document(slp_imds *imds, slp_imds_result result) {
   if (result == SLP_IMDS_FINE && !m->named) {
     if (role_path(m)) {
       slp_keys_broken(&m->p, "instance metadata at %.120s names no role for this machine", imds->base);
-      end(m);
+      end_machine_attempt(m);
       return;
     }
     m->named = 1;
@@ -89,21 +89,21 @@ static void on_document(slp_imds *imds, slp_imds_result result) {
                     asked_role && imds->fetch.http.status == 404 ? " (this machine has no role)" : "");
   else
     slp_keys_nothing(&m->p);
-  end(m);
+  end_machine_attempt(m);
 }
 
-static void begin(slp_provider *p, int fresh) {
+static void begin_machine_attempt(slp_provider *p, int fresh) {
   machine *m = SLP_OWNER(p, machine, p);
   (void)fresh;
-  end(m);
+  end_machine_attempt(m);
   slp_imds_get(&m->imds, ROLES);
 }
 
-static void cancel(slp_provider *p) { end(SLP_OWNER(p, machine, p)); }
+static void cancel_machine_attempt(slp_provider *p) { end_machine_attempt(SLP_OWNER(p, machine, p)); }
 
 static void machine_free(slp_provider *p) {
   machine *m = SLP_OWNER(p, machine, p);
-  end(m);
+  end_machine_attempt(m);
   slp_free(m->h->mem, m);
 }
 
@@ -111,7 +111,10 @@ slp_provider *slp_provider_imds(slp_aws *aws) {
   slp_host *h = aws->h;
   machine *m = SLP_NEW(h->mem, machine);
   if (!m) return NULL;
-  *m = (machine){.p = {.what = "the machine", .begin = begin, .cancel = cancel, .free = machine_free},
+  *m = (machine){.p = {.what = "the machine",
+                       .begin = begin_machine_attempt,
+                       .cancel = cancel_machine_attempt,
+                       .free = machine_free},
                  .inner = {.answered = on_inner},
                  .h = h};
   m->inner.owner = m;

@@ -62,7 +62,7 @@ typedef struct login {
 
 static int64_t now_ms(const login *s) { return slp_aws_now_ms(s->aws); }
 
-static void clear(login *s) {
+static void clear_login_attempt(login *s) {
   slp_host *h = s->aws->h;
   if (s->reading) slp_file_cancel(h, &s->file);
   s->reading = s->locked = s->spent = 0;
@@ -78,24 +78,24 @@ static void clear(login *s) {
   slp_secret_free(&s->renewed_text);
 }
 
-static void starved(login *s) {
+static void answer_login_starved(login *s) {
   slp_keys_starved(&s->p);
-  clear(s);
+  clear_login_attempt(s);
 }
 
 static void sign_in_again(login *s, const char *what) {
   slp_keys_broken(&s->p, "%.120s: %.100s: run aws login --profile %.50s", s->where, what, s->profile_name);
-  clear(s);
+  clear_login_attempt(s);
 }
 
-static void give(login *s, const slp_login *from) {
+static void give_login_keys(login *s, const slp_login *from) {
   slp_aws_keys keys = {.key_id = from->key_id,
                        .secret = from->secret,
                        .token = from->token,
                        .expires_at_ms = from->expires_ms,
                        .account = from->account};
   slp_keys_found(&s->p, &keys);
-  clear(s);
+  clear_login_attempt(s);
 }
 
 static int still_lives(const login *s) { return s->cached.expires_ms > slp_aws_early_ms(s->aws); }
@@ -103,7 +103,7 @@ static int still_lives(const login *s) { return s->cached.expires_ms > slp_aws_e
 /* Answers with the cached keys if they are still valid. Otherwise answers that the user must sign in. */
 static void without_renewal(login *s, const char *why) {
   if (still_lives(s))
-    give(s, &s->cached);
+    give_login_keys(s, &s->cached);
   else
     sign_in_again(s, why);
 }
@@ -122,7 +122,7 @@ static void on_saved(void *arg, int error) {
   } else {
     slp_secret_free(&s->kept);
   }
-  give(s, &s->renewed);
+  give_login_keys(s, &s->renewed);
 }
 
 static void on_body(login *s) {
@@ -170,7 +170,7 @@ static void on_answer(slp_fetch *f) {
   login *s = SLP_OWNER(f, login, fetch);
   char room[SLP_FETCH_TROUBLE];
   if (f->http.error == SLP_ENOMEM) {
-    starved(s);
+    answer_login_starved(s);
     return;
   }
   if (!f->http.error && f->http.status == 200) {
@@ -183,7 +183,7 @@ static void on_answer(slp_fetch *f) {
     slp_keys_failed(&s->p, 1, f->http.status,
                     "%.130s: the session has expired and can't be renewed just now: %.120s", s->where,
                     trouble);
-    clear(s);
+    clear_login_attempt(s);
     return;
   }
   snprintf(s->trouble, sizeof s->trouble, known ? "%s" : "it could not be renewed: %.70s",
@@ -224,7 +224,7 @@ static const char *lacks(const slp_login *cached) {
   return cached->dpop_key.n ? NULL : "it has expired, and its cache lacks dpopKey";
 }
 
-static void renew(login *s) {
+static void renew_login(login *s) {
   slp_fetch *f = &s->fetch;
   slp_fail fail;
   const char *lacking = lacks(&s->cached);
@@ -235,7 +235,7 @@ static void renew(login *s) {
   int r = find_url(s, &fail);
   if (r && r != SLP_ENOMEM) {
     slp_keys_broken(&s->p, "%.150s: %.140s", s->where, fail.message);
-    clear(s);
+    clear_login_attempt(s);
     return;
   }
   if (!r) r = put_request(s);
@@ -244,7 +244,7 @@ static void renew(login *s) {
     return;
   }
   if (r) {
-    starved(s);
+    answer_login_starved(s);
     return;
   }
   f->method = "POST";
@@ -275,7 +275,7 @@ static void on_locked(void *arg, int error) {
   slp_login_file_leave(s->lock);
   s->lock = NULL;
   if (error == SLP_ENOMEM) {
-    starved(s);
+    answer_login_starved(s);
     return;
   }
   /* Another process is renewing the cache. Its new keys will serve this process as well, so wait for them. */
@@ -291,12 +291,12 @@ static void on_locked(void *arg, int error) {
   without_renewal(s, text);
 }
 
-static void lock(login *s) {
+static void lock_login_cache(login *s) {
   s->lock = slp_login_file_new(s->aws->h, slp_buf_z(&s->path));
   if (s->lock)
     slp_login_file_lock(s->lock, on_locked, s);
   else
-    starved(s);
+    answer_login_starved(s);
 }
 
 /* Uses `kept` instead of the content of the file, if the file still has the old session. If the user has
@@ -329,30 +329,30 @@ static void on_file(slp_file *file) {
   if (!r) r = slp_login_cache_read(slp_buf_str(&s->text), &s->room, &s->cached, &why);
   if (!r) r = use_kept(s);
   if (r == SLP_ENOMEM) {
-    starved(s);
+    answer_login_starved(s);
     return;
   }
   if (r) {
     slp_keys_broken(&s->p, "%.90s: can't use %.120s: %s%.40s: run aws login --profile %.40s", s->where,
                     slp_buf_z(&s->path), r == SLP_ENOENT ? "it lacks " : "",
                     file->error ? slp_file_why(file->error) : why, s->profile_name);
-    clear(s);
+    clear_login_attempt(s);
     return;
   }
   if (s->cached.expires_ms - now_ms(s) > RENEW_MS)
-    give(s, &s->cached);
+    give_login_keys(s, &s->cached);
   else if (s->spent)
     without_renewal(s, s->trouble);
   else if (!s->locked)
-    lock(s);
+    lock_login_cache(s);
   else
-    renew(s);
+    renew_login(s);
 }
 
 static void read_cache(login *s) {
   slp_secret_clear(&s->text);
   if (slp_secret_room(&s->text)) {
-    starved(s);
+    answer_login_starved(s);
     return;
   }
   s->file =
@@ -361,13 +361,13 @@ static void read_cache(login *s) {
   slp_file_read(s->aws->h, &s->file);
 }
 
-static void begin(slp_provider *p, int fresh) {
+static void begin_login_attempt(slp_provider *p, int fresh) {
   login *s = SLP_OWNER(p, login, p);
   const slp_profile *profile = *s->from;
   const char *home = s->aws->getenv_fn(s->aws->getenv_ctx, "HOME");
   const char *folder = s->aws->getenv_fn(s->aws->getenv_ctx, "AWS_LOGIN_CACHE_DIRECTORY");
   (void)fresh; /* the file is read in each attempt */
-  clear(s);
+  clear_login_attempt(s);
   s->busy_tries = 0;
   if (folder && !folder[0]) folder = NULL;
   snprintf(s->profile_name, sizeof s->profile_name, "%s", profile->name);
@@ -391,11 +391,11 @@ static void begin(slp_provider *p, int fresh) {
   read_cache(s);
 }
 
-static void cancel(slp_provider *p) { clear(SLP_OWNER(p, login, p)); }
+static void cancel_login_attempt(slp_provider *p) { clear_login_attempt(SLP_OWNER(p, login, p)); }
 
 static void login_free(slp_provider *p) {
   login *s = SLP_OWNER(p, login, p);
-  clear(s);
+  clear_login_attempt(s);
   slp_secret_free(&s->kept);
   slp_buf_free(&s->path);
   slp_buf_free(&s->url);
@@ -406,7 +406,10 @@ slp_provider *slp_provider_login(slp_aws *aws, const slp_profile *const *from) {
   slp_mem *mem = aws->h->mem;
   login *s = SLP_NEW(mem, login);
   if (!s) return NULL;
-  *s = (login){.p = {.begin = begin, .cancel = cancel, .free = login_free, .ms_max = MS_MAX},
+  *s = (login){.p = {.begin = begin_login_attempt,
+                     .cancel = cancel_login_attempt,
+                     .free = login_free,
+                     .ms_max = MS_MAX},
                .aws = aws,
                .from = from,
                .busy = {.at_us = UINT64_MAX, .run = on_busy_over}};

@@ -29,7 +29,7 @@ typedef struct process {
   uint8_t running, told_slow;
 } process;
 
-static void clear(process *x) {
+static void clear_process_attempt(process *x) {
   if (x->running) slp_spawn_cancel(x->h, &x->child);
   x->running = x->told_slow = 0;
   slp_wipe(x->child.said, sizeof x->child.said);
@@ -45,7 +45,7 @@ static int misses_terminal(const char *said) {
 }
 
 /* Answers BROKEN with `what` and the last line that the program wrote to standard error. */
-static void complain(process *x, const char *what) {
+static void report_broken_process(process *x, const char *what) {
   slp_keys_broken(&x->p, "%.190s %s%s%s%.100s", x->where, what,
                   misses_terminal(x->child.said) ? " (it has no terminal here: log in by itself first)" : "",
                   x->child.said[0] ? ": " : "", x->child.said);
@@ -89,7 +89,7 @@ static int ended_well(process *x) {
     snprintf(what, sizeof what, "was ended by signal %d", child->signal);
   else
     snprintf(what, sizeof what, "exited with status %d", child->status);
-  complain(x, what);
+  report_broken_process(x, what);
   return 0;
 }
 
@@ -97,7 +97,7 @@ static int ended_well(process *x) {
  * place. */
 static int version_is_1(process *x) {
   if (!x->output.n) {
-    complain(x, "wrote nothing");
+    report_broken_process(x, "wrote nothing");
     return 0;
   }
   slp_buf copy;
@@ -128,7 +128,7 @@ static void on_child(slp_child *child) {
   x->running = 0;
   snprintf(who, sizeof who, "what %.190s wrote", x->where);
   if (ended_well(x) && version_is_1(x)) slp_keys_from_json(&x->p, &x->output, &form, who);
-  clear(x);
+  clear_process_attempt(x);
 }
 
 /* Splits the command into the words of argv. Returns NULL, or a text that says what is wrong. */
@@ -149,12 +149,12 @@ static const char *split(process *x, const char *command, int *ret_error) {
   return NULL;
 }
 
-static void begin(slp_provider *p, int fresh) {
+static void begin_process_attempt(slp_provider *p, int fresh) {
   process *x = SLP_OWNER(p, process, p);
   const slp_profile *profile = *x->from;
   int error = 0;
   (void)fresh;
-  clear(x);
+  clear_process_attempt(x);
   snprintf(x->where, sizeof x->where, "profile %.60s (%.100s): credential_process", profile->name,
            slp_profile_where(profile, SLP_PROFILE_PROCESS));
   const char *what = split(x, slp_profile_get(profile, SLP_PROFILE_PROCESS), &error);
@@ -177,11 +177,11 @@ static void begin(slp_provider *p, int fresh) {
   slp_spawn(x->h, &x->child);
 }
 
-static void cancel(slp_provider *p) { clear(SLP_OWNER(p, process, p)); }
+static void cancel_process_attempt(slp_provider *p) { clear_process_attempt(SLP_OWNER(p, process, p)); }
 
 static void process_free(slp_provider *p) {
   process *x = SLP_OWNER(p, process, p);
-  clear(x);
+  clear_process_attempt(x);
   slp_free(x->h->mem, x);
 }
 
@@ -189,7 +189,10 @@ slp_provider *slp_provider_process(slp_aws *aws, const slp_profile *const *from)
   slp_host *h = aws->h;
   process *x = SLP_NEW(h->mem, process);
   if (!x) return NULL;
-  *x = (process){.p = {.begin = begin, .cancel = cancel, .free = process_free, .ms_max = TIMEOUT_MS + 5000},
+  *x = (process){.p = {.begin = begin_process_attempt,
+                       .cancel = cancel_process_attempt,
+                       .free = process_free,
+                       .ms_max = TIMEOUT_MS + 5000},
                  .aws = aws,
                  .h = h,
                  .from = from};

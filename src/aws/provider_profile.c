@@ -36,7 +36,7 @@ typedef struct profile_provider {
   slp_buf source; /* the keys with which a role is assumed: id, secret, token, one after the other */
 } profile_provider;
 
-static void forget(profile_provider *pp) {
+static void clear_profile_attempt(profile_provider *pp) {
   slp_wait_cancel(&pp->wait);
   if (pp->asked && pp->asked->cancel) pp->asked->cancel(pp->asked);
   pp->asked = NULL;
@@ -67,7 +67,7 @@ static void on_sts(slp_sts *sts) {
                     "profile %.40s (%.50s): AssumeRole of %.60s: %s%s%.220s", role->name,
                     slp_profile_where(role, SLP_PROFILE_ROLE_ARN), sts->role_arn, fail->aws_code,
                     fail->aws_code[0] ? ": " : "", fail->message);
-  forget(pp);
+  clear_profile_attempt(pp);
 }
 
 /* Copies the keys with which the next call is signed, because `keys` is valid only while the answer is
@@ -106,7 +106,7 @@ static void on_code(void *arg, int error, const char *code) {
   slp_keys_broken(&pp->p, "profile %.60s (%.100s): no code of mfa_serial was entered (%.60s)", role->name,
                   slp_profile_where(role, SLP_PROFILE_MFA_SERIAL),
                   error ? slp_file_why(error) : "the line is empty");
-  forget(pp);
+  clear_profile_attempt(pp);
 }
 
 /* Asks the user for the code when all else is ready, because a code is valid for only half a minute. */
@@ -114,19 +114,19 @@ static void send_with_code(profile_provider *pp) {
   pp->asking = slp_code_ask_begin(pp->aws->h, pp->sts.mfa_serial, on_code, pp);
   if (pp->asking) return;
   slp_keys_starved(&pp->p);
-  forget(pp);
+  clear_profile_attempt(pp);
 }
 
-static void assume(profile_provider *pp, const slp_aws_keys *keys) {
+static void assume_last_role(profile_provider *pp, const slp_aws_keys *keys) {
   const slp_profile *role = pp->plan.roles[pp->plan.roles_n - 1];
   if (!keys->key_id.n || !keys->secret.n) {
     slp_keys_broken(&pp->p, "profile %.60s: the keys to assume its role with are not complete", role->name);
-    forget(pp);
+    clear_profile_attempt(pp);
     return;
   }
   if (keep_source(pp, keys)) {
     slp_keys_starved(&pp->p);
-    forget(pp);
+    clear_profile_attempt(pp);
     return;
   }
   pp->sts.role_arn = slp_profile_get(role, SLP_PROFILE_ROLE_ARN);
@@ -144,11 +144,11 @@ static void assume(profile_provider *pp, const slp_aws_keys *keys) {
 
 static void got_keys(profile_provider *pp, const slp_aws_keys *keys) {
   if (pp->plan.roles_n) {
-    assume(pp, keys);
+    assume_last_role(pp, keys);
     return;
   }
   slp_keys_found(&pp->p, keys);
-  forget(pp);
+  clear_profile_attempt(pp);
 }
 
 /* ---- the first keys ------------------------------------------------------------------------------------ */
@@ -173,7 +173,7 @@ static void on_base(slp_provider *base, const slp_keys_answer *answer) {
                       slp_profile_get(pp->plan.from, SLP_PROFILE_CREDENTIAL_SOURCE));
       break;
   }
-  forget(pp);
+  clear_profile_attempt(pp);
 }
 
 static void ask_base(profile_provider *pp, int which) {
@@ -238,7 +238,7 @@ static void on_loaded(slp_wait *wait) {
       return;
     }
     if (!r) {
-      forget(pp);
+      clear_profile_attempt(pp);
       return;
     }
     char looked[SLP_PROFILES_LOOKED];
@@ -248,22 +248,24 @@ static void on_loaded(slp_wait *wait) {
     else
       slp_keys_broken(&pp->p, "%s", pp->plan.why);
   }
-  forget(pp);
+  clear_profile_attempt(pp);
 }
 
 /* Reads the files in each attempt, because the keys in them may have been rotated. */
-static void begin(slp_provider *p, int fresh) {
+static void begin_profile_attempt(slp_provider *p, int fresh) {
   profile_provider *pp = SLP_OWNER(p, profile_provider, p);
   (void)fresh;
-  forget(pp);
+  clear_profile_attempt(pp);
   slp_profiles_load(&pp->profiles, &pp->wait);
 }
 
-static void cancel(slp_provider *p) { forget(SLP_OWNER(p, profile_provider, p)); }
+static void cancel_profile_attempt(slp_provider *p) {
+  clear_profile_attempt(SLP_OWNER(p, profile_provider, p));
+}
 
 static void profile_free(slp_provider *p) {
   profile_provider *pp = SLP_OWNER(p, profile_provider, p);
-  forget(pp);
+  clear_profile_attempt(pp);
   for (int i = 0; i < BASES; i++) {
     if (pp->bases[i]) pp->bases[i]->free(pp->bases[i]);
   }
@@ -293,10 +295,13 @@ static int make_bases(profile_provider *pp) {
 slp_provider *slp_provider_profile(slp_aws *aws) {
   profile_provider *pp = SLP_NEW(aws->h->mem, profile_provider);
   if (!pp) return NULL;
-  *pp = (profile_provider){
-      .p = {.what = "the profile", .begin = begin, .cancel = cancel, .free = profile_free, .ms_max = MS_MAX},
-      .aws = aws,
-      .wait = {.run = on_loaded}};
+  *pp = (profile_provider){.p = {.what = "the profile",
+                                 .begin = begin_profile_attempt,
+                                 .cancel = cancel_profile_attempt,
+                                 .free = profile_free,
+                                 .ms_max = MS_MAX},
+                           .aws = aws,
+                           .wait = {.run = on_loaded}};
   slp_profiles_init(&pp->profiles, aws->h, aws->getenv_fn, aws->getenv_ctx, aws->profile);
   slp_sts_init(&pp->sts, aws);
   slp_buf_init(&pp->source, aws->h->mem, 65536);

@@ -53,7 +53,7 @@ typedef struct sso {
   uint8_t reading, with_session;
 } sso;
 
-static void clear(sso *s) {
+static void clear_sso_attempt(sso *s) {
   slp_mem *mem = s->aws->h->mem;
   if (s->reading) slp_file_cancel(s->aws->h, &s->file);
   s->reading = 0;
@@ -67,14 +67,14 @@ static void clear(sso *s) {
   s->region = s->account = s->role = NULL;
 }
 
-static void starved(sso *s) {
+static void answer_sso_starved(sso *s) {
   slp_keys_starved(&s->p);
-  clear(s);
+  clear_sso_attempt(s);
 }
 
 static void sign_in_again(sso *s, const char *what) {
   slp_keys_broken(&s->p, "%.170s: %s: run aws sso login --profile %.60s", s->where, what, s->profile_name);
-  clear(s);
+  clear_sso_attempt(s);
 }
 
 static int64_t now_ms(const sso *s) { return slp_aws_now_ms(s->aws); }
@@ -86,14 +86,14 @@ static int find_url(sso *s, slp_svc svc, const char *path) {
   int r = slp_aws_url_in(s->aws, svc, s->region, *s->from, path, &s->url, &f);
   if (r && f.message[0]) {
     slp_keys_broken(&s->p, "%.170s: %.120s", s->where, f.message);
-    clear(s);
+    clear_sso_attempt(s);
   } else if (r) {
-    starved(s);
+    answer_sso_starved(s);
   }
   return r;
 }
 
-static void send(sso *s, const char *method, void (*on_done)(slp_fetch *f)) {
+static void send_sso_request(sso *s, const char *method, void (*on_done)(slp_fetch *f)) {
   slp_fetch *f = &s->fetch;
   f->method = method;
   f->url = slp_buf_z(&s->url);
@@ -113,7 +113,7 @@ static void on_keys(slp_fetch *f) {
   char room[SLP_FETCH_TROUBLE];
   slp_aws_keys keys = {.expires_at_ms = SLP_KEYS_NEVER};
   if (f->http.error == SLP_ENOMEM) {
-    starved(s);
+    answer_sso_starved(s);
     return;
   }
   if (!f->http.error && f->http.status == 401) {
@@ -124,7 +124,7 @@ static void on_keys(slp_fetch *f) {
     slp_keys_failed(&s->p, slp_fetch_passes(f), f->http.status,
                     "%.120s: no keys for role %.40s of account %.20s: %.120s", s->where, s->role, s->account,
                     slp_fetch_trouble(f, room));
-    clear(s);
+    clear_sso_attempt(s);
     return;
   }
   int r = slp_fields_read(f->answer.p, f->answer.n, "roleCredentials", fields, SLP_COUNT(fields), &why);
@@ -143,14 +143,14 @@ static void on_keys(slp_fetch *f) {
     keys.account = slp_str_of(s->account);
     slp_keys_found(&s->p, &keys);
   }
-  clear(s);
+  clear_sso_attempt(s);
 }
 
 static void ask_portal(sso *s, slp_str access) {
   slp_secret_clear(&s->bearer);
   slp_secret_room(&s->bearer);
   if (slp_buf_add_str(&s->bearer, access)) {
-    starved(s);
+    answer_sso_starved(s);
     return;
   }
   for (size_t i = 0; i < s->bearer.n; i++) {
@@ -163,14 +163,14 @@ static void ask_portal(sso *s, slp_str access) {
   slp_uri_put_encoded(&s->url, slp_str_of(s->role), 0);
   slp_buf_add_z(&s->url, "&account_id=");
   if (slp_uri_put_encoded(&s->url, slp_str_of(s->account), 0)) {
-    starved(s);
+    answer_sso_starved(s);
     return;
   }
   s->fetch.body = (slp_str){NULL, 0};
   s->fetch.headers_n = 0;
   s->fetch.headers[s->fetch.headers_n++] =
       (slp_http_header){SLP_STR("x-amz-sso_bearer_token"), slp_buf_str(&s->bearer)};
-  send(s, "GET", on_keys);
+  send_sso_request(s, "GET", on_keys);
 }
 
 /* ---- renewing the token -------------------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ static void renewal_failed(sso *s, slp_fetch *f) {
     slp_keys_failed(&s->p, 1, f->http.status,
                     "%.150s: the sign-in has expired and can't be renewed just now: %.120s", s->where,
                     slp_fetch_trouble(f, room));
-    clear(s);
+    clear_sso_attempt(s);
     return;
   }
   slp_fetch_clear(f);
@@ -233,7 +233,7 @@ static void on_renewed(slp_fetch *f) {
   int64_t seconds = 0;
   slp_secret_free(&s->request);
   if (f->http.error == SLP_ENOMEM) {
-    starved(s);
+    answer_sso_starved(s);
     return;
   }
   int r = f->http.error || f->http.status != 200 ? SLP_EBADDATA : 0;
@@ -250,7 +250,7 @@ static void on_renewed(slp_fetch *f) {
   r = keep_renewed(s, fields[0].text, refresh, now_ms(s) + seconds * 1000);
   slp_fetch_clear(f);
   if (r) {
-    starved(s);
+    answer_sso_starved(s);
     return;
   }
   use_renewed(s);
@@ -258,7 +258,7 @@ static void on_renewed(slp_fetch *f) {
   ask_portal(s, s->token.access);
 }
 
-static void renew(sso *s) {
+static void renew_sso_token(sso *s) {
   slp_buf *b = &s->request;
   if (find_url(s, SLP_SVC_SSO_OIDC, "/token")) return;
   slp_secret_room(b);
@@ -268,14 +268,14 @@ static void renew(sso *s) {
   slp_jw_str(&w, "clientSecret", s->token.client_secret);
   slp_jw_str(&w, "refreshToken", s->token.refresh);
   if (slp_jw_object_end(&w)) {
-    starved(s);
+    answer_sso_starved(s);
     return;
   }
   s->fetch.body = slp_buf_str(b);
   s->fetch.headers_n = 0;
   s->fetch.headers[s->fetch.headers_n++] =
       (slp_http_header){SLP_STR("Content-Type"), SLP_STR("application/json")};
-  send(s, "POST", on_renewed);
+  send_sso_request(s, "POST", on_renewed);
 }
 
 /* ---- the cache ----------------------------------------------------------------------------------------- */
@@ -284,7 +284,7 @@ static void on_file(slp_file *file) {
   const char *why = "";
   s->reading = 0;
   if (file->error == SLP_ENOMEM) {
-    starved(s);
+    answer_sso_starved(s);
     return;
   }
   if (file->error == SLP_ENOENT) {
@@ -294,7 +294,7 @@ static void on_file(slp_file *file) {
   if (file->error || slp_sso_cache_read(s->text.p, s->text.n, &s->token, &why)) {
     slp_keys_broken(&s->p, "%.100s: can't use %.130s: %.60s", s->where, slp_buf_z(&s->path),
                     file->error ? slp_file_why(file->error) : why);
-    clear(s);
+    clear_sso_attempt(s);
     return;
   }
   if (s->token.expires_ms != s->cached_expires_ms) slp_secret_free(&s->renewed);
@@ -307,7 +307,7 @@ static void on_file(slp_file *file) {
   if (t->expires_ms - now_ms(s) >= RENEW_MS)
     ask_portal(s, t->access);
   else if (renewable)
-    renew(s);
+    renew_sso_token(s);
   else
     without_renewal(s, "the sign-in has expired");
 }
@@ -326,12 +326,12 @@ static int keep_settings(sso *s, const slp_profile *p, const char *home) {
                             session ? session : slp_profile_get(p, SLP_PROFILE_SSO_START_URL));
 }
 
-static void begin(slp_provider *p, int fresh) {
+static void begin_sso_attempt(slp_provider *p, int fresh) {
   sso *s = SLP_OWNER(p, sso, p);
   const slp_profile *profile = *s->from;
   const char *home = s->aws->getenv_fn(s->aws->getenv_ctx, "HOME");
   (void)fresh;
-  clear(s);
+  clear_sso_attempt(s);
   snprintf(s->profile_name, sizeof s->profile_name, "%s", profile->name);
   snprintf(s->where, sizeof s->where, "profile %.60s (%.100s)", profile->name,
            slp_profile_where(profile, SLP_PROFILE_SSO_ACCOUNT_ID));
@@ -340,7 +340,7 @@ static void begin(slp_provider *p, int fresh) {
     return;
   }
   if (keep_settings(s, profile, home)) {
-    starved(s);
+    answer_sso_starved(s);
     return;
   }
   s->file = (slp_file){
@@ -349,11 +349,11 @@ static void begin(slp_provider *p, int fresh) {
   slp_file_read(s->aws->h, &s->file);
 }
 
-static void cancel(slp_provider *p) { clear(SLP_OWNER(p, sso, p)); }
+static void cancel_sso_attempt(slp_provider *p) { clear_sso_attempt(SLP_OWNER(p, sso, p)); }
 
 static void sso_free(slp_provider *p) {
   sso *s = SLP_OWNER(p, sso, p);
-  clear(s);
+  clear_sso_attempt(s);
   slp_secret_free(&s->renewed);
   slp_buf_free(&s->path);
   slp_buf_free(&s->url);
@@ -365,7 +365,9 @@ slp_provider *slp_provider_sso(slp_aws *aws, const slp_profile *const *from) {
   sso *s = SLP_NEW(mem, sso);
   if (!s) return NULL;
   *s = (sso){
-      .p = {.begin = begin, .cancel = cancel, .free = sso_free, .ms_max = MS_MAX}, .aws = aws, .from = from};
+      .p = {.begin = begin_sso_attempt, .cancel = cancel_sso_attempt, .free = sso_free, .ms_max = MS_MAX},
+      .aws = aws,
+      .from = from};
   slp_fetch_init(&s->fetch, aws->h);
   s->p.secrets = &s->fetch.secrets;
   slp_buf_init(&s->path, mem, 4096);

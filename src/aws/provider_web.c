@@ -34,7 +34,7 @@ static const char *env(const web *w, const char *name) {
   return value && value[0] ? value : NULL;
 }
 
-static void clear(web *w) {
+static void clear_web_attempt(web *w) {
   slp_mem *mem = w->aws->h->mem;
   if (w->reading) slp_file_cancel(w->aws->h, &w->file);
   w->reading = 0;
@@ -56,7 +56,7 @@ static void on_sts(slp_sts *sts) {
                     fail->message);
   else
     slp_keys_found(&w->p, &sts->keys);
-  clear(w);
+  clear_web_attempt(w);
 }
 
 static void on_file(slp_file *file) {
@@ -66,14 +66,14 @@ static void on_file(slp_file *file) {
     w->token.n--;
   if (file->error == SLP_ENOMEM) {
     slp_keys_starved(&w->p);
-    clear(w);
+    clear_web_attempt(w);
     return;
   }
   if (file->error || !w->token.n) {
     const char *what = file->error == SLP_E2BIG ? "too large for a token" : slp_file_why(file->error);
     slp_keys_broken(&w->p, "%.170s: the token in %.100s: %s", w->where, slp_buf_z(&w->path),
                     file->error ? what : "the file is empty");
-    clear(w);
+    clear_web_attempt(w);
     return;
   }
   w->sts.role_arn = w->role_arn;
@@ -87,7 +87,7 @@ typedef struct web_settings {
   const char *file, *role_arn, *session;
 } web_settings;
 
-static web_settings settings(web *w) {
+static web_settings find_web_settings(web *w) {
   const slp_profile *p = w->from ? *w->from : NULL;
   if (!p) {
     snprintf(w->where, sizeof w->where, "AWS_WEB_IDENTITY_TOKEN_FILE");
@@ -101,7 +101,7 @@ static web_settings settings(web *w) {
                         slp_profile_get(p, SLP_PROFILE_ROLE_SESSION_NAME)};
 }
 
-static int keep(web *w, const web_settings *s) {
+static int keep_web_settings(web *w, const web_settings *s) {
   slp_mem *mem = w->aws->h->mem;
   slp_buf_clear(&w->path);
   w->role_arn = slp_strdup(mem, slp_str_of(s->role_arn));
@@ -111,11 +111,11 @@ static int keep(web *w, const web_settings *s) {
   return slp_buf_add_z(&w->path, s->file);
 }
 
-static void begin(slp_provider *p, int fresh) {
+static void begin_web_attempt(slp_provider *p, int fresh) {
   web *w = SLP_OWNER(p, web, p);
   (void)fresh;
-  clear(w);
-  web_settings s = settings(w);
+  clear_web_attempt(w);
+  web_settings s = find_web_settings(w);
   if (!s.file) {
     slp_keys_nothing(p);
     return;
@@ -124,7 +124,7 @@ static void begin(slp_provider *p, int fresh) {
     slp_keys_broken(p, "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is not");
     return;
   }
-  int r = keep(w, &s);
+  int r = keep_web_settings(w, &s);
   if (r == SLP_ENOMEM) {
     slp_keys_starved(p);
     return;
@@ -139,11 +139,11 @@ static void begin(slp_provider *p, int fresh) {
   slp_file_read(w->aws->h, &w->file);
 }
 
-static void cancel(slp_provider *p) { clear(SLP_OWNER(p, web, p)); }
+static void cancel_web_attempt(slp_provider *p) { clear_web_attempt(SLP_OWNER(p, web, p)); }
 
 static void web_free(slp_provider *p) {
   web *w = SLP_OWNER(p, web, p);
-  clear(w);
+  clear_web_attempt(w);
   slp_sts_free(&w->sts);
   slp_buf_free(&w->path);
   slp_free(w->aws->h->mem, w);
@@ -153,8 +153,8 @@ slp_provider *slp_provider_web(slp_aws *aws, const slp_profile *const *from) {
   web *w = SLP_NEW(aws->h->mem, web);
   if (!w) return NULL;
   *w = (web){.p = {.what = "AWS_WEB_IDENTITY_TOKEN_FILE",
-                   .begin = begin,
-                   .cancel = cancel,
+                   .begin = begin_web_attempt,
+                   .cancel = cancel_web_attempt,
                    .free = web_free,
                    .ms_max = MS_MAX},
              .aws = aws,

@@ -89,13 +89,13 @@ void slp_signer_free(slp_signer *s) {
   slp_free(s->mem, s);
 }
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+static char lower_name_char(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 /* Compares the names of headers; upper and lower case are the same. */
 static int name_cmp(slp_str a, slp_str b) {
   size_t n = a.n < b.n ? a.n : b.n;
   for (size_t i = 0; i < n; i++) {
-    unsigned char ca = (unsigned char)lower(a.p[i]), cb = (unsigned char)lower(b.p[i]);
+    unsigned char ca = (unsigned char)lower_name_char(a.p[i]), cb = (unsigned char)lower_name_char(b.p[i]);
     if (ca != cb) return ca < cb ? -1 : 1;
   }
   return a.n == b.n ? 0 : a.n < b.n ? -1 : 1;
@@ -122,7 +122,7 @@ static int insert_header(slp_http_header *sorted, size_t *n, slp_http_header hea
 
 static void add_lower(slp_buf *b, slp_str name) {
   if (slp_buf_reserve(b, name.n)) return;
-  for (size_t i = 0; i < name.n; i++) b->p[b->n++] = lower(name.p[i]);
+  for (size_t i = 0; i < name.n; i++) b->p[b->n++] = lower_name_char(name.p[i]);
 }
 
 /* Appends the value of a header, without white space at its ends, and with each run of white space inside

@@ -168,7 +168,7 @@ static int ask_describe(slp_asking *a) {
   return put_describe(&a->request, arn);
 }
 
-static int ask(slp_asking *a) {
+static int build_streams_request(slp_asking *a) {
   slp_call *c = &a->call;
   c->svc = SLP_SVC_STREAMS;
   c->content_type = SLP_STR("application/x-amz-json-1.0");
@@ -238,7 +238,7 @@ static void read_small(slp_asking *a) {
 
 /* Drops shards that are not children of children_of. Some servers ignore the filter and send all shards
  * (moto, DynamoDB Local before 3). */
-static void listed(slp_asking *a) {
+static void on_listed_keep_children(slp_asking *a) {
   slp_op_list_shards *op = slp_list_of(a);
   size_t kept = 0;
   if (!op->children_of.n) return;
@@ -252,8 +252,10 @@ static void listed(slp_asking *a) {
 static const slp_list_shape list_shape = {
     .inside = "StreamDescription", .next = "LastEvaluatedShardId", .status = "StreamStatus"};
 
-static const slp_service_kind streams_kind = {
-    .list_shape = &list_shape, .ask = ask, .read_small = read_small, .listed = listed};
+static const slp_service_kind streams_kind = {.list_shape = &list_shape,
+                                              .ask = build_streams_request,
+                                              .read_small = read_small,
+                                              .listed = on_listed_keep_children};
 
 int slp_streams_new(slp_ops **ret, slp_aws *aws) {
   slp_service *s = SLP_NEW(aws->h->mem, slp_service);

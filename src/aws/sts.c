@@ -50,7 +50,7 @@ int slp_sts_passes(const slp_sts *s) {
   return http->error || http->status != 200;
 }
 
-static void wipe(slp_sts *s) {
+static void wipe_sts_secrets(slp_sts *s) {
   slp_secret_free(&s->body);
   slp_secret_free(&s->answer);
   slp_secret_free(&s->text);
@@ -58,7 +58,7 @@ static void wipe(slp_sts *s) {
 
 void slp_sts_cancel(slp_sts *s) {
   slp_call_cancel(&s->call);
-  wipe(s);
+  wipe_sts_secrets(s);
 }
 
 void slp_sts_free(slp_sts *s) {
@@ -68,7 +68,7 @@ void slp_sts_free(slp_sts *s) {
 
 /* ---- the request
  * ----------------------------------------------------------------------------------------- */
-static void put(slp_buf *b, const char *name, slp_str value) {
+static void put_form_parameter(slp_buf *b, const char *name, slp_str value) {
   if (!value.p) return;
   slp_buf_addf(b, "&%s=", name);
   slp_uri_put_encoded(b, value, 0);
@@ -79,19 +79,19 @@ static int put_form(slp_sts *s) {
   /* The time makes sessions distinguishable in the logs of AWS. Session names need not be unique. */
   snprintf(session, sizeof session, "sloop-%lld", (long long)(slp_aws_now_ms(s->call.aws) / 1000));
   slp_buf_addf(&s->body, "Action=%s&Version=2011-06-15", slp_sts_action(s));
-  put(&s->body, "RoleArn", slp_str_of(s->role_arn));
-  put(&s->body, "RoleSessionName", slp_str_of(s->session ? s->session : session));
-  put(&s->body, "ExternalId", slp_str_of(s->external_id));
-  put(&s->body, "DurationSeconds", slp_str_of(s->duration_s));
-  put(&s->body, "SerialNumber", slp_str_of(s->mfa_serial));
-  put(&s->body, "TokenCode", slp_str_of(s->mfa_code));
-  put(&s->body, "WebIdentityToken", s->web_token);
+  put_form_parameter(&s->body, "RoleArn", slp_str_of(s->role_arn));
+  put_form_parameter(&s->body, "RoleSessionName", slp_str_of(s->session ? s->session : session));
+  put_form_parameter(&s->body, "ExternalId", slp_str_of(s->external_id));
+  put_form_parameter(&s->body, "DurationSeconds", slp_str_of(s->duration_s));
+  put_form_parameter(&s->body, "SerialNumber", slp_str_of(s->mfa_serial));
+  put_form_parameter(&s->body, "TokenCode", slp_str_of(s->mfa_code));
+  put_form_parameter(&s->body, "WebIdentityToken", s->web_token);
   return slp_buf_failed(&s->body);
 }
 
 void slp_sts_send(slp_sts *s) {
   slp_call *c = &s->call;
-  wipe(s);
+  wipe_sts_secrets(s);
   s->keys = s->ready = (slp_aws_keys){.expires_at_ms = SLP_KEYS_NEVER};
   int r = slp_secret_room(&s->body);
   if (!r) r = slp_secret_room(&s->answer);
@@ -118,7 +118,7 @@ void slp_sts_send(slp_sts *s) {
 }
 
 /* ---- the answer ---------------------------------------------------------------------------------------- */
-static int take(slp_sts *s, const char *name, slp_str *ret) {
+static int take_credential_element(slp_sts *s, const char *name, slp_str *ret) {
   char path[160];
   size_t from = s->text.n;
   snprintf(path, sizeof path, "%sResponse/%sResult/Credentials/%s", slp_sts_action(s), slp_sts_action(s),
@@ -145,10 +145,10 @@ static void on_body(slp_call *c, int begin) {
   slp_sts *s = SLP_OWNER(c, slp_sts, call);
   slp_str expires;
   slp_buf_clear(&s->text);
-  int r = take(s, "AccessKeyId", &s->ready.key_id);
-  if (!r) r = take(s, "SecretAccessKey", &s->ready.secret);
-  if (!r) r = take(s, "SessionToken", &s->ready.token);
-  if (!r) r = take(s, "Expiration", &expires);
+  int r = take_credential_element(s, "AccessKeyId", &s->ready.key_id);
+  if (!r) r = take_credential_element(s, "SecretAccessKey", &s->ready.secret);
+  if (!r) r = take_credential_element(s, "SessionToken", &s->ready.token);
+  if (!r) r = take_credential_element(s, "Expiration", &expires);
   if (!r) r = slp_date_parse_iso(expires, &s->ready.expires_at_ms);
   if (!r) s->ready.account = account_of_role(s);
   if (r)

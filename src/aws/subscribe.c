@@ -88,7 +88,7 @@ static void sub_free(subscription *u) {
 }
 
 /* ---- pausing ------------------------------------------------------------------------------------------- */
-static void pause(subscription *u) {
+static void note_pause_begin(subscription *u) {
   if (u->paused) return;
   u->paused = 1;
   u->paused_us = slp_now_us(u->aws->h);
@@ -123,12 +123,12 @@ static int may_grow(slp_http *http, size_t more) {
     u->op->pending = 1;
     return 1;
   }
-  pause(u);
+  note_pause_begin(u);
   return 0;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
-static void over(subscription *u) {
+static void end_subscription(subscription *u) {
   slp_op_subscribe *op = u->op;
   slp_secrets secrets = slp_call_secrets(&u->call);
   slp_hide_fail(&secrets, &u->fail);
@@ -140,14 +140,14 @@ static void over(subscription *u) {
   op->op.on_done(&op->op);
 }
 
-static void broken(subscription *u, slp_class class, int code, const char *why) {
+static void fail_subscription(subscription *u, slp_class class, int code, const char *why) {
   slp_fail_clear(&u->fail);
   slp_fail_set(&u->fail, class, code, "%s", why);
-  over(u);
+  end_subscription(u);
 }
 
 /* Ends the subscription after a message in the stream that is an exception or an error. */
-static void refused(subscription *u, const slp_event_message *m, slp_str name) {
+static void end_by_error_message(subscription *u, const slp_event_message *m, slp_str name) {
   slp_remedy remedy;
   char type[160];
   snprintf(type, sizeof type, "%.*s", (int)slp_min_u64(name.n, 150), name.p ? name.p : "");
@@ -159,7 +159,7 @@ static void refused(subscription *u, const slp_event_message *m, slp_str name) {
                         .secrets = slp_call_secrets(&u->call)};
   if (slp_classify_name(slp_str_of(type), 500, &remedy) == SLP_TRANSIENT) bad.status = 500;
   slp_classify(&bad, &u->fail, &remedy);
-  over(u);
+  end_subscription(u);
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static void on_step(slp_event *ev);
 
 /* Parses a slice of the event. Returns 1 if the whole page is parsed. Returns 0 if parsing continues in a
  * later turn, or if the subscription is over. */
-static int parse(subscription *u) {
+static int parse_event_slice(subscription *u) {
   char text[200];
   int r = slp_page_read(u->reader, SLICE_BYTES, SLICE_RECORDS);
   if (r == SLP_MORE) {
@@ -216,7 +216,8 @@ static int parse(subscription *u) {
   } else if (r) {
     slp_page_reset(u->page);
     snprintf(text, sizeof text, "an event can't be read: %s", slp_page_reader_why(u->reader));
-    broken(u, r == SLP_ENOMEM ? SLP_NOMEM : SLP_TRANSIENT, r == SLP_ENOMEM ? r : SLOOP_EPROTO, text);
+    fail_subscription(u, r == SLP_ENOMEM ? SLP_NOMEM : SLP_TRANSIENT, r == SLP_ENOMEM ? r : SLOOP_EPROTO,
+                      text);
   }
   return r == 0;
 }
@@ -226,21 +227,21 @@ static void hand_out(subscription *u) {
   u->page = NULL;
   u->op->pending = u->in.n > 0;
   u->handed = 1;
-  pause(u);
+  note_pause_begin(u);
   if (u->left) slp_post(u->aws->h, &u->step);
   /* must be the last statement, because on_event may cancel and free the subscription */
   u->op->on_event(u->op);
 }
 
 /* Handles one message. Returns 1 if the next message may be handled now. */
-static int message(subscription *u, const slp_event_message *m) {
+static int handle_event_message(subscription *u, const slp_event_message *m) {
   slp_str kind = slp_event_text(m, ":message-type");
   if (slp_str_is(kind, "exception")) {
-    refused(u, m, slp_event_text(m, ":exception-type"));
+    end_by_error_message(u, m, slp_event_text(m, ":exception-type"));
     return 0;
   }
   if (slp_str_is(kind, "error")) {
-    refused(u, m, slp_event_text(m, ":error-code"));
+    end_by_error_message(u, m, slp_event_text(m, ":error-code"));
     return 0;
   }
   if (!slp_str_is(slp_event_text(m, ":event-type"),
@@ -249,33 +250,33 @@ static int message(subscription *u, const slp_event_message *m) {
     return 1;
   }
   if (take_payload(u, m->payload)) {
-    broken(u, SLP_NOMEM, SLP_ENOMEM, "no memory for an event");
+    fail_subscription(u, SLP_NOMEM, SLP_ENOMEM, "no memory for an event");
     return 0;
   }
   u->op->event_us = made_us(u);
   move(u, PARSING);
   slp_page_reader_begin(u->reader, u->page, SLP_FORM_JSON);
-  if (parse(u)) hand_out(u);
+  if (parse_event_slice(u)) hand_out(u);
   return 0;
 }
 
-static void step(subscription *u) {
+static void advance_subscription(subscription *u) {
   slp_event_message m;
   int r = SLP_MORE;
   if (u->state == ASKED) return;
   if (u->state == PARSING) {
-    if (parse(u)) hand_out(u);
+    if (parse_event_slice(u)) hand_out(u);
     return;
   }
   while (u->page && (r = slp_event_read(&u->events, u->in.p, u->in.n, &m)) == 0) {
-    if (!message(u, &m)) return;
+    if (!handle_event_message(u, &m)) return;
   }
   if (r < 0) {
-    broken(u, SLP_TRANSIENT, SLOOP_EPROTO, u->events.why);
+    fail_subscription(u, SLP_TRANSIENT, SLOOP_EPROTO, u->events.why);
   } else if (u->left && (r == SLP_MORE && (u->page || !has_whole(u)))) {
     if (u->fail.class == SLP_FINE && u->in.n)
       slp_fail_set(&u->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended within an event");
-    over(u);
+    end_subscription(u);
   } else if (u->page) {
     /* A page has come. Reading was paused because a complete message was waiting for a page; the message is
      * handled now. */
@@ -283,10 +284,10 @@ static void step(subscription *u) {
   }
 }
 
-static void on_step(slp_event *ev) { step(SLP_OWNER(ev, subscription, step)); }
+static void on_step(slp_event *ev) { advance_subscription(SLP_OWNER(ev, subscription, step)); }
 
 /* ---- the call ------------------------------------------------------------------------------------------ */
-static void watch(subscription *u) {
+static void restart_silence_timer(subscription *u) {
   slp_timer_set(u->aws->h, &u->silence,
                 slp_after_us(slp_now_us(u->aws->h), (uint64_t)SLP_SUBSCRIPTION_SILENT_MS * 1000));
 }
@@ -297,21 +298,21 @@ static void watch(subscription *u) {
 static void give_up_silent(subscription *u) {
   int head = u->call.http.status == 200 || strstr(u->call.http.content_type, "eventstream") != NULL;
   u->op->silent = 1;
-  broken(u, SLP_TRANSIENT, SLP_ETIMEDOUT,
-         u->handed ? "nothing came from the subscription for 30 s"
-         : head    ? "the subscription was accepted, and no event came in 30 s"
-                   : "no answer to the subscription came in 30 s");
+  fail_subscription(u, SLP_TRANSIENT, SLP_ETIMEDOUT,
+                    u->handed ? "nothing came from the subscription for 30 s"
+                    : head    ? "the subscription was accepted, and no event came in 30 s"
+                              : "no answer to the subscription came in 30 s");
 }
 
 static void on_silence(slp_timer *timer) {
   subscription *u = SLP_OWNER(timer, subscription, silence);
   if (u->left || u->paused || u->state == PARSING)
-    watch(u);
+    restart_silence_timer(u);
   else
     give_up_silent(u);
 }
 
-static void opened(subscription *u) {
+static void note_subscription_opened(subscription *u) {
   if (u->state != ASKED) return;
   move(u, READING);
   u->op->opened = 1;
@@ -321,15 +322,15 @@ static void opened(subscription *u) {
 
 static void on_more(slp_call *c) {
   subscription *u = sub_of(c);
-  watch(u);
+  restart_silence_timer(u);
   if (c->http.status != 200) return;
-  opened(u);
-  step(u);
+  note_subscription_opened(u);
+  advance_subscription(u);
 }
 
 static void on_body(slp_call *c, int begin) {
   (void)begin;
-  opened(sub_of(c));
+  note_subscription_opened(sub_of(c));
   slp_call_good(c);
 }
 
@@ -338,13 +339,14 @@ static void on_done(slp_call *c) {
   u->fail = c->fail;
   slp_name_right(&u->fail, "kinesis:", c->target, u->op->consumer_arn);
   u->left = 1;
-  if (c->http.status == 200) opened(u); /* the connection may have broken before on_more could be called */
+  if (c->http.status == 200)
+    note_subscription_opened(u); /* the connection may have broken before on_more could be called */
   if (u->state == ASKED) {
     u->op->op.sent_us = c->http.sent_us;
     u->op->op.date_ms = c->http.date_ms;
-    over(u);
+    end_subscription(u);
   } else {
-    step(u);
+    advance_subscription(u);
   }
 }
 
@@ -366,7 +368,7 @@ static int put_request(slp_buf *b, const slp_op_subscribe *op) {
 static void on_unsent(slp_event *ev) {
   subscription *u = SLP_OWNER(ev, subscription, step);
   slp_fail_set(&u->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
-  over(u);
+  end_subscription(u);
 }
 
 int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
@@ -408,7 +410,7 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   c->on_more = on_more;
   c->on_body = on_body;
   c->on_done = on_done;
-  watch(u);
+  restart_silence_timer(u);
   slp_call_send(c);
   return 0;
 }

@@ -32,7 +32,7 @@ void *slp_map_get(const slp_map *m, slp_str key) {
 
 /* Rebuilds the tables without the removed entries, and with room for twice the live ones. Returns 0, or
  * SLP_ENOMEM: nothing has changed. */
-static int rebuild(slp_map *m) {
+static int rebuild_map_tables(slp_map *m) {
   size_t cap = m->live * 2 + 8, slots_n = 16;
   if (!m->slots_n) m->key = m->mem->hash_key;
   while (slots_n < cap * 2) slots_n *= 2;
@@ -61,7 +61,7 @@ static int rebuild(slp_map *m) {
 int slp_map_put(slp_map *m, slp_str key, void *value) {
   SLP_CHECK(value);
   if (m->entries_n == m->entries_cap) {
-    int r = rebuild(m);
+    int r = rebuild_map_tables(m);
     if (r) return r;
   }
   uint64_t hash = slp_hash(&m->key, key);

@@ -43,7 +43,7 @@ void slp_mem_drop(slp_mem *mem) {
   mem->fn(mem->ctx, mem, sizeof *mem, 0);
 }
 
-static void grew(slp_mem *mem, size_t bytes) {
+static void count_allocated_bytes(slp_mem *mem, size_t bytes) {
   mem->live_bytes += bytes;
   if (mem->live_bytes > mem->peak_bytes) mem->peak_bytes = mem->live_bytes;
 }
@@ -55,7 +55,7 @@ void *slp_alloc(slp_mem *mem, size_t n) {
   if (!b) return NULL;
   b->n = n;
   mem->live_blocks++;
-  grew(mem, n + sizeof *b);
+  count_allocated_bytes(mem, n + sizeof *b);
   return b + 1;
 }
 
@@ -81,7 +81,7 @@ void *slp_realloc(slp_mem *mem, void *p, size_t n) {
   if (!moved) return NULL;
   moved->n = n;
   mem->live_bytes -= was;
-  grew(mem, n);
+  count_allocated_bytes(mem, n);
   return moved + 1;
 }
 

@@ -188,7 +188,7 @@ static int on_command_line(const slp_args *a, slp_option_id id) {
   return 0;
 }
 
-static void forget(slp_args *a, slp_option_id id) {
+static void forget_given_option(slp_args *a, slp_option_id id) {
   size_t n = 0;
   for (size_t i = 0; i < a->given_n; i++)
     if (a->given[i].option->id != id) a->given[n++] = a->given[i];
@@ -212,11 +212,11 @@ static void let_command_line_win(slp_args *a) {
   for (size_t i = 0; i < SLP_COUNT(parts); i++) {
     int here = on_command_line(a, parts[i]);
     part |= here && parts[i] != O_NULL;
-    if (here && !json) forget(a, O_JSON);
-    if ((json || (format && parts[i] != O_NULL)) && !here) forget(a, parts[i]);
+    if (here && !json) forget_given_option(a, O_JSON);
+    if ((json || (format && parts[i] != O_NULL)) && !here) forget_given_option(a, parts[i]);
   }
-  if (format && !json) forget(a, O_JSON);
-  if ((json || part) && !format) forget(a, O_FORMAT);
+  if (format && !json) forget_given_option(a, O_JSON);
+  if ((json || part) && !format) forget_given_option(a, O_FORMAT);
 }
 
 /* Refuses contradictions about output lines. -J and -f each describe a whole line; -D, -K, -O, --timestamps
@@ -349,7 +349,7 @@ static int check_writable(const slp_args *a, char why[200]) {
 static int check_produce(slp_args *a, char why[200]) {
   static const slp_option_id printing[] = {O_JSON, O_DELIMITER, O_KEY, O_COUNT};
   for (size_t i = 0; i < SLP_COUNT(printing); i++)
-    if (!on_command_line(a, printing[i])) forget(a, printing[i]);
+    if (!on_command_line(a, printing[i])) forget_given_option(a, printing[i]);
   const char *keys = a->key_delimiter ? "-K" : a->key ? "-k" : NULL;
   if (check_writable(a, why)) return SLP_EINVAL;
   if ((a->json && (a->key || a->key_from)) || (a->key_from && keys))
@@ -544,7 +544,7 @@ static int check_patterns(const slp_args *a, char why[200]) {
   return 0;
 }
 
-static void settle(slp_args *a) {
+static void derive_opts_from_args(slp_args *a) {
   a->opts.stream = a->stream;
   /* this mode uses no application, so `app` can only come from the configuration file */
   if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL;
@@ -569,7 +569,7 @@ static void settle(slp_args *a) {
   if (a->contexts) a->opts.log_level = SLOOP_LOG_DEBUG;
 }
 
-static int check(slp_args *a, char why[200]) {
+static int check_args(slp_args *a, char why[200]) {
   if (!a->mode) a->mode = a->multilang ? SLP_MODE_MULTILANG : SLP_MODE_TAIL;
   int dump = a->mode == SLP_MODE_DUMP;
   int r = dump ? 0 : check_mode(a, why);
@@ -584,7 +584,7 @@ static int check(slp_args *a, char why[200]) {
   if (!r && !dump) r = check_exporter(a, why);
   if (!r && !dump) r = check_last(a, why);
   if (!r && !dump) r = check_patterns(a, why);
-  if (!r) settle(a);
+  if (!r) derive_opts_from_args(a);
   return r;
 }
 
@@ -643,7 +643,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   }
   take.produces = look.produces;
   int r = take_words(a, &take, part);
-  if (!r && !answers_at_once(a)) r = check(a, part);
+  if (!r && !answers_at_once(a)) r = check_args(a, part);
   if (r) snprintf(why, SLP_ARGS_WHY, "%s", part);
   return r;
 }

@@ -32,7 +32,7 @@ typedef struct reading {
 
 static const char *const simple[] = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"};
 
-static int refuse(reading *r, const char *what, slp_str name) {
+static int refuse_avro_schema(reading *r, const char *what, slp_str name) {
   snprintf(r->why, SLP_AVRO_SCHEMA_WHY, "%s%s%.*s", what, name.n ? " " : "", (int)slp_min_u64(name.n, 30),
            name.n ? name.p : "");
   return SLP_EBADDATA;
@@ -78,7 +78,8 @@ static int add_type(reading *r, slp_avro_type type, uint32_t *ret) {
  * read, because those types reserve room for parts too. */
 static int add_parts(reading *r, uint32_t type, uint32_t n) {
   slp_avro_schema *s = r->s;
-  if (n > PARTS_MAX - s->parts_n) return refuse(r, "the schema has too many parts", (slp_str){NULL, 0});
+  if (n > PARTS_MAX - s->parts_n)
+    return refuse_avro_schema(r, "the schema has too many parts", (slp_str){NULL, 0});
   while (s->parts_n + n > s->parts_cap) {
     slp_avro_part *more = slp_doubled(s->mem, s->parts, &s->parts_cap, 64, sizeof *more);
     if (!more) return SLP_ENOMEM;
@@ -133,12 +134,13 @@ static int full_name(const reading *r, slp_str name, slp_str space, slp_str *ret
 /* Adds a type to the map of names. Sets *ret_space to the namespace for names inside this type. */
 static int add_name(reading *r, uint32_t at, uint32_t type, slp_str space, slp_str *ret_space) {
   slp_str name = text_of(r, at, "name"), own = text_of(r, at, "namespace");
-  if (!name.n) return refuse(r, "a type of the schema has no name", (slp_str){NULL, 0});
+  if (!name.n) return refuse_avro_schema(r, "a type of the schema has no name", (slp_str){NULL, 0});
   named *of = SLP_NEW(r->s->mem, named);
   if (!of) return SLP_ENOMEM;
   of->type = type;
   int bad = full_name(r, name, own.p ? own : space, &of->name);
-  if (!bad && slp_map_get(&r->names, of->name)) bad = refuse(r, "the schema defines twice:", name);
+  if (!bad && slp_map_get(&r->names, of->name))
+    bad = refuse_avro_schema(r, "the schema defines twice:", name);
   if (!bad) bad = slp_map_put(&r->names, of->name, of);
   if (bad) {
     if (of->name.n) slp_free(r->s->mem, (char *)(uintptr_t)of->name.p);
@@ -154,14 +156,14 @@ static int find_type(reading *r, slp_str name, slp_str space, uint32_t *ret) {
   slp_str full;
   for (uint32_t i = 0; i < SLP_COUNT(simple); i++)
     if (slp_str_is(name, simple[i])) return *ret = i, 0;
-  if (!name.n) return refuse(r, "a type of the schema has an empty name", name);
+  if (!name.n) return refuse_avro_schema(r, "a type of the schema has an empty name", name);
   int bad = full_name(r, name, space, &full);
   const named *of = bad ? NULL : slp_map_get(&r->names, full);
   if (full.n) slp_free(r->s->mem, (char *)(uintptr_t)full.p);
   /* as Java's reader does, looks for the name without a namespace if the namespace has no such type */
   if (!of && !bad) of = slp_map_get(&r->names, name);
   if (bad) return bad;
-  if (!of) return refuse(r, "the schema does not define", name);
+  if (!of) return refuse_avro_schema(r, "the schema does not define", name);
   *ret = of->type;
   return 0;
 }
@@ -173,14 +175,14 @@ static int read_type(reading *r, uint32_t at, slp_str space, uint32_t *ret);
 static int read_fields(reading *r, uint32_t at, slp_str space, uint32_t type) {
   uint32_t fields = slp_json_member(&r->doc, at, "fields");
   if (fields == SLP_JSON_NO_NODE || node(r, fields)->kind != SLP_JSON_ARRAY)
-    return refuse(r, "no fields in the record", text_of(r, at, "name"));
+    return refuse_avro_schema(r, "no fields in the record", text_of(r, at, "name"));
   int bad = add_parts(r, type, children_of(r, fields));
   uint32_t part = r->s->types[type].first;
   for (uint32_t i = node(r, fields)->first; !bad && i != SLP_JSON_NO_NODE; i = node(r, i)->next, part++) {
     slp_str name = text_of(r, i, "name");
     uint32_t of = slp_json_member(&r->doc, i, "type"), inner = 0;
     if (!name.p || of == SLP_JSON_NO_NODE)
-      return refuse(r, "a field has no name or no type in", text_of(r, at, "name"));
+      return refuse_avro_schema(r, "a field has no name or no type in", text_of(r, at, "name"));
     bad = set_label(r, part, name, 1);
     if (!bad) bad = read_type(r, of, space, &inner);
     r->s->parts[part].type = inner;
@@ -191,12 +193,12 @@ static int read_fields(reading *r, uint32_t at, slp_str space, uint32_t type) {
 static int read_symbols(reading *r, uint32_t at, uint32_t type) {
   uint32_t symbols = slp_json_member(&r->doc, at, "symbols");
   if (symbols == SLP_JSON_NO_NODE || node(r, symbols)->kind != SLP_JSON_ARRAY)
-    return refuse(r, "no symbols in the enum", text_of(r, at, "name"));
+    return refuse_avro_schema(r, "no symbols in the enum", text_of(r, at, "name"));
   int bad = add_parts(r, type, children_of(r, symbols));
   uint32_t part = r->s->types[type].first;
   for (uint32_t i = node(r, symbols)->first; !bad && i != SLP_JSON_NO_NODE; i = node(r, i)->next, part++) {
     if (node(r, i)->kind != SLP_JSON_STRING)
-      return refuse(r, "a symbol is not a string in", text_of(r, at, "name"));
+      return refuse_avro_schema(r, "a symbol is not a string in", text_of(r, at, "name"));
     bad = set_label(r, part, node(r, i)->text, 0);
   }
   return bad;
@@ -204,7 +206,8 @@ static int read_symbols(reading *r, uint32_t at, uint32_t type) {
 
 static int read_items(reading *r, uint32_t at, slp_str space, uint32_t type, const char *member) {
   uint32_t of = slp_json_member(&r->doc, at, member), inner = 0;
-  if (of == SLP_JSON_NO_NODE) return refuse(r, "an array or map of the schema lacks", slp_str_of(member));
+  if (of == SLP_JSON_NO_NODE)
+    return refuse_avro_schema(r, "an array or map of the schema lacks", slp_str_of(member));
   int bad = add_parts(r, type, 1);
   if (!bad) bad = read_type(r, of, space, &inner);
   if (!bad) r->s->parts[r->s->types[type].first].type = inner;
@@ -218,7 +221,7 @@ static int read_union(reading *r, uint32_t at, slp_str space, uint32_t *ret) {
   for (uint32_t i = node(r, at)->first; !bad && i != SLP_JSON_NO_NODE; i = node(r, i)->next, part++) {
     bad = read_type(r, i, space, &inner);
     if (!bad && r->s->types[inner].kind == SLP_AVRO_UNION)
-      return refuse(r, "a union of the schema contains a union", (slp_str){NULL, 0});
+      return refuse_avro_schema(r, "a union of the schema contains a union", (slp_str){NULL, 0});
     r->s->parts[part].type = inner;
   }
   return bad;
@@ -238,7 +241,7 @@ static void note_decimal(reading *r, uint32_t at, slp_avro_type *type) {
 
 static int read_named(reading *r, uint32_t at, slp_str space, slp_avro_type type, uint32_t *ret) {
   int64_t size = type.kind == SLP_AVRO_FIXED ? number_of(r, at, "size", FIXED_MAX) : 0;
-  if (size < 0) return refuse(r, "no size in the fixed", text_of(r, at, "name"));
+  if (size < 0) return refuse_avro_schema(r, "no size in the fixed", text_of(r, at, "name"));
   type.n = (uint32_t)size;
   slp_str within = {"", 0};
   int bad = add_type(r, type, ret);
@@ -251,7 +254,8 @@ static int read_named(reading *r, uint32_t at, slp_str space, slp_avro_type type
 /* Reads a type that is written as an object: {"type": ...}. */
 static int read_object(reading *r, uint32_t at, slp_str space, uint32_t *ret) {
   uint32_t of = slp_json_member(&r->doc, at, "type");
-  if (of == SLP_JSON_NO_NODE) return refuse(r, "a type of the schema has no \"type\"", (slp_str){NULL, 0});
+  if (of == SLP_JSON_NO_NODE)
+    return refuse_avro_schema(r, "a type of the schema has no \"type\"", (slp_str){NULL, 0});
   slp_str kind = node(r, of)->kind == SLP_JSON_STRING ? node(r, of)->text : (slp_str){NULL, 0};
   slp_avro_type type = {0};
   if (slp_str_is(kind, "record") || slp_str_is(kind, "error")) {
@@ -288,7 +292,7 @@ static int read_type(reading *r, uint32_t at, slp_str space, uint32_t *ret) {
     case SLP_JSON_STRING: return find_type(r, node(r, at)->text, space, ret);
     case SLP_JSON_ARRAY: return read_union(r, at, space, ret);
     case SLP_JSON_OBJECT: return read_object(r, at, space, ret);
-    default: return refuse(r, "a type of the schema is not a type", (slp_str){NULL, 0});
+    default: return refuse_avro_schema(r, "a type of the schema is not a type", (slp_str){NULL, 0});
   }
 }
 
@@ -308,8 +312,9 @@ static void free_reading(reading *r) {
 static int read_json(reading *r, char *text, size_t n) {
   uint32_t type;
   int bad = slp_json_nodes_read(&r->doc, text, n, NODES_MAX);
-  if (bad == SLP_EBADDATA) return refuse(r, "the schema is not JSON", (slp_str){NULL, 0});
-  if (bad == SLP_ELIMIT) return refuse(r, "the schema is too deep or has too many parts", (slp_str){NULL, 0});
+  if (bad == SLP_EBADDATA) return refuse_avro_schema(r, "the schema is not JSON", (slp_str){NULL, 0});
+  if (bad == SLP_ELIMIT)
+    return refuse_avro_schema(r, "the schema is too deep or has too many parts", (slp_str){NULL, 0});
   for (uint32_t i = 0; !bad && i < SLP_COUNT(simple); i++)
     bad = add_type(r, (slp_avro_type){.kind = (uint8_t)i}, &type);
   return bad ? bad : read_type(r, 0, (slp_str){"", 0}, &r->s->root);

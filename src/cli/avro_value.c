@@ -27,13 +27,13 @@ int slp_avro_long(slp_str in, size_t *at, int64_t *ret) {
   return SLP_EBADDATA;
 }
 
-static int refuse(char why[SLP_AVRO_WHY], const char *what) {
+static int refuse_avro_value(char why[SLP_AVRO_WHY], const char *what) {
   snprintf(why, SLP_AVRO_WHY, "%s", what);
   return SLP_EBADDATA;
 }
 
 static int cut_short(char why[SLP_AVRO_WHY]) {
-  return refuse(why, "it is damaged or truncated, or has another schema");
+  return refuse_avro_value(why, "it is damaged or truncated, or has another schema");
 }
 
 static int read_long(slp_avro_value *v, int64_t *ret, char why[SLP_AVRO_WHY]) {
@@ -41,7 +41,7 @@ static int read_long(slp_avro_value *v, int64_t *ret, char why[SLP_AVRO_WHY]) {
 }
 
 /* Sets *ret to the next n bytes of the input and moves past them. */
-static int take(slp_avro_value *v, uint64_t n, slp_str *ret, char why[SLP_AVRO_WHY]) {
+static int take_avro_bytes(slp_avro_value *v, uint64_t n, slp_str *ret, char why[SLP_AVRO_WHY]) {
   if (n > v->in.n - v->at) return cut_short(why);
   *ret = (slp_str){v->in.p + v->at, (size_t)n};
   v->at += (size_t)n;
@@ -53,7 +53,7 @@ static int take_bytes(slp_avro_value *v, slp_str *ret, char why[SLP_AVRO_WHY]) {
   int64_t n = 0;
   int r = read_long(v, &n, why);
   if (!r && n < 0) r = cut_short(why);
-  return r ? r : take(v, (uint64_t)n, ret, why);
+  return r ? r : take_avro_bytes(v, (uint64_t)n, ret, why);
 }
 
 /* ---- values without parts ---- */
@@ -99,13 +99,15 @@ static int put_string(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
   int r = take_bytes(v, &s, why);
   if (r) return r;
   r = slp_json_put_line_string(b, s);
-  return r == SLP_EBADDATA ? refuse(why, "a string is not UTF-8: it is damaged or has another schema") : r;
+  return r == SLP_EBADDATA
+             ? refuse_avro_value(why, "a string is not UTF-8: it is damaged or has another schema")
+             : r;
 }
 
 static int put_float(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
   slp_str s;
   float x;
-  int r = take(v, sizeof x, &s, why);
+  int r = take_avro_bytes(v, sizeof x, &s, why);
   if (r) return r;
   const uint8_t *p = (const uint8_t *)s.p;
   uint32_t bits = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -118,7 +120,7 @@ static int put_double(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
   slp_str s;
   double x;
   uint64_t bits = 0;
-  int r = take(v, sizeof x, &s, why);
+  int r = take_avro_bytes(v, sizeof x, &s, why);
   if (r) return r;
   for (size_t i = sizeof bits; i-- > 0;) bits = bits << 8 | (uint8_t)s.p[i];
   memcpy(&x, &bits, sizeof x);
@@ -144,7 +146,7 @@ static int put_symbol(slp_avro_value *v, slp_buf *b, const slp_avro_type *t, cha
 
 static int put_boolean(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
   slp_str s;
-  int r = take(v, 1, &s, why);
+  int r = take_avro_bytes(v, 1, &s, why);
   if (!r && (uint8_t)*s.p > 1) r = cut_short(why);
   return r ? r : slp_buf_add_z(b, *s.p ? "true" : "false");
 }
@@ -175,7 +177,7 @@ static int put_value(slp_avro_value *v, slp_buf *b, uint32_t type, char why[SLP_
     case SLP_AVRO_DOUBLE: return put_double(v, b, why);
     case SLP_AVRO_STRING: return put_string(v, b, why);
     case SLP_AVRO_BYTES: r = take_bytes(v, &s, why); return r ? r : put_binary(b, t, s, why);
-    case SLP_AVRO_FIXED: r = take(v, t->n, &s, why); return r ? r : put_binary(b, t, s, why);
+    case SLP_AVRO_FIXED: r = take_avro_bytes(v, t->n, &s, why); return r ? r : put_binary(b, t, s, why);
     case SLP_AVRO_ENUM: return put_symbol(v, b, t, why);
     case SLP_AVRO_RECORD:
     case SLP_AVRO_ARRAY:
@@ -245,7 +247,7 @@ void slp_avro_value_begin(slp_avro_value *v, const slp_avro_schema *schema, slp_
 }
 
 /* Writes one more item. Returns 1 while the value has more items, 0 at its end, or an error. */
-static int advance(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
+static int write_next_avro_item(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
   int r;
   if (!v->begun) {
     v->begun = 1;
@@ -261,6 +263,7 @@ static int advance(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
 int slp_avro_value_step(slp_avro_value *v, slp_buf *ret, char why[SLP_AVRO_WHY]) {
   size_t from = ret->n;
   int r = 1;
-  for (int i = 0; r == 1 && i < SLICE_STEPS && ret->n - from < SLICE_BYTES; i++) r = advance(v, ret, why);
+  for (int i = 0; r == 1 && i < SLICE_STEPS && ret->n - from < SLICE_BYTES; i++)
+    r = write_next_avro_item(v, ret, why);
   return r;
 }

@@ -45,7 +45,7 @@ int slp_elide(slp_buf *b, const char *text, size_t width) {
 
 /* Narrows columns until the table fits into `width`. Each step narrows the widest column that is above its
  * minimum. */
-static void squeeze(const slp_columns *c, size_t *widths, size_t width) {
+static void narrow_columns(const slp_columns *c, size_t *widths, size_t width) {
   size_t total = GAP * (c->n - 1);
   for (size_t i = 0; i < c->n; i++) total += widths[i];
   while (width && total > width) {
@@ -78,7 +78,7 @@ int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width) {
   /* if adding a cell has failed, cells are missing, so the table is not written */
   if (slp_buf_failed(&c->cells)) return slp_buf_fail(b, slp_buf_failed(&c->cells));
   memcpy(widths, c->widest, sizeof widths);
-  squeeze(c, widths, width);
+  narrow_columns(c, widths, width);
   for (size_t i = 0; i < c->n; i++) add_cell(c, b, i, c->columns[i].title, widths[i]);
   const char *at = c->cells.p;
   for (size_t i = 0; i < c->added; i++) {

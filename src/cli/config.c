@@ -14,14 +14,14 @@
 
 #define CONFIG_BYTES_MAX (1 << 20)
 
-static slp_str trim(slp_str s) {
+static slp_str trim_config_blanks(slp_str s) {
   while (s.n && (s.p[0] == ' ' || s.p[0] == '\t')) s = (slp_str){s.p + 1, s.n - 1};
   while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t' || s.p[s.n - 1] == '\r')) s.n--;
   return s;
 }
 
 /* Returns 1 if s means yes, 0 if s means no, -1 for any other text. */
-static int truth(slp_str s) {
+static int read_yes_or_no(slp_str s) {
   static const char *const yes[] = {"1", "yes", "true", "on"}, *const no[] = {"0", "no", "false", "off"};
   for (size_t i = 0; i < SLP_COUNT(yes); i++) {
     if (slp_str_is(s, yes[i])) return 1;
@@ -44,7 +44,7 @@ static int belongs_in_a_file(const slp_option *o) {
          o->id != O_PRODUCE && o->id != O_FEED && o->modes != SLP_MODE_PRODUCE;
 }
 
-static void offer(void *nearest, const char *name, const char *unit, const char *meaning) {
+static void offer_nearest_name(void *nearest, const char *name, const char *unit, const char *meaning) {
   (void)unit;
   (void)meaning;
   slp_nearest_offer(nearest, name);
@@ -57,7 +57,7 @@ static void say_unknown(slp_str name, char why[200]) {
   slp_nearest_begin(&like, name);
   for (size_t i = 0; i < slp_options_n; i++)
     if (belongs_in_a_file(&slp_options[i])) slp_nearest_offer(&like, slp_options[i].name);
-  slp_knobs_each(offer, &like);
+  slp_knobs_each(offer_nearest_name, &like);
   int n = snprintf(why, 200, "unknown setting \"%.*s\"", (int)slp_min_u64(name.n, 60), name.p);
   slp_nearest_text(&like, "", why + n, 200 - (size_t)n);
 }
@@ -94,7 +94,7 @@ static int take_line(slp_args *a, const char *line, slp_str name, slp_str value,
     return SLP_EINVAL;
   }
   if (o->kind == SLP_NO_VALUE) {
-    int on = value.p ? truth(value) : 1;
+    int on = value.p ? read_yes_or_no(value) : 1;
     if (on < 0) {
       snprintf(why, 200, "%s: \"%.60s\" is neither yes nor no", o->name, value.p);
       return SLP_EINVAL;
@@ -123,7 +123,7 @@ static int take_quotes(slp_str *value, char why[200]) {
   if (s.n && (*s.p == '"' || *s.p == '\'')) {
     const char *end = memchr(s.p + 1, *s.p, s.n - 1);
     slp_str rest = end ? (slp_str){end + 1, s.n - (size_t)(end + 1 - s.p)} : (slp_str){0};
-    slp_str after = trim(rest);
+    slp_str after = trim_config_blanks(rest);
     if (end && (!after.n || (*after.p == '#' && after.p > rest.p))) {
       *value = (slp_str){s.p + 1, (size_t)(end - s.p - 1)};
       return 0;
@@ -144,7 +144,7 @@ static int take_quotes(slp_str *value, char why[200]) {
 
 /* Turns a line into NAME=VALUE, in place and without spaces around the '=', and stores the option in `a`. */
 static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, char why[200]) {
-  slp_str line = trim((slp_str){from, n});
+  slp_str line = trim_config_blanks((slp_str){from, n});
   if (!line.n || *line.p == '#' || *line.p == ';') return 0;
   if (memchr(line.p, 0, line.n)) {
     snprintf(why, 200, "a NUL byte");
@@ -154,12 +154,13 @@ static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, 
   size_t comment = find_comment(line);
   if (!equals || comment < (size_t)(equals - line.p)) { /* the line is a flag; a comment may follow it */
     equals = NULL;
-    line = trim((slp_str){line.p, comment});
+    line = trim_config_blanks((slp_str){line.p, comment});
   }
-  slp_str name = trim((slp_str){line.p, equals ? (size_t)(equals - line.p) : line.n}), value = {0};
+  slp_str name = trim_config_blanks((slp_str){line.p, equals ? (size_t)(equals - line.p) : line.n}),
+          value = {0};
   char *start = from + (line.p - from), *end = start + name.n;
   if (equals) {
-    value = trim((slp_str){equals + 1, line.n - (size_t)(equals + 1 - line.p)});
+    value = trim_config_blanks((slp_str){equals + 1, line.n - (size_t)(equals + 1 - line.p)});
     int r = take_quotes(&value, why);
     if (r) return r;
     *end++ = '=';
@@ -207,7 +208,8 @@ int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_
 static const char *quotes_for(const char *value) {
   slp_str all = slp_str_of(value);
   if (strchr(value, '\n')) return NULL;
-  int plain = slp_str_eq(trim(all), all) && *value != '"' && *value != '\'' && find_comment(all) == all.n;
+  int plain = slp_str_eq(trim_config_blanks(all), all) && *value != '"' && *value != '\'' &&
+              find_comment(all) == all.n;
   return plain ? "" : !strchr(value, '\'') ? "'" : !strchr(value, '"') ? "\"" : NULL;
 }
 

@@ -195,7 +195,7 @@ static void tell_held(slp_cli_consumer *c, int all) {
 /* Prints the line c->error, or holds it back if enough lines of the same kind were printed lately. `message`
  * is the part of c->error that describes the error. A shard's name at the beginning of `message` is left out
  * when lines are compared, so that the same error of several shards counts as one line. */
-static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
+static void tell_error_line(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
   slp_str what = slp_str_of(message), name = slp_str_of(shard);
   if (c->app->args->quiet || c->muted) return;
   if (name.n && what.n > name.n && memcmp(what.p, name.p, name.n) == 0)
@@ -206,7 +206,7 @@ static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *m
 }
 
 /* Returns 1 if the same call may succeed later. tries: how often it has failed in a row. */
-static int passes(const sloop_error_t *e, uint32_t tries) {
+static int may_error_pass(const sloop_error_t *e, uint32_t tries) {
   switch (e->code) {
     case SLOOP_ETHROTTLE:
     case SLOOP_ESTREAMBUSY: return 1;
@@ -220,13 +220,13 @@ static int passes(const sloop_error_t *e, uint32_t tries) {
 }
 
 int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries) {
-  if (!passes(e, tries)) return 0;
+  if (!may_error_pass(e, tries)) return 0;
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   sloop_error_t shown = *e;
   shown.retry_in_ms = 0; /* slp_error_line adds no advice to an error that is retried */
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
-  if (tries > 1) tell(c, e->code, e->shard, e->message);
+  if (tries > 1) tell_error_line(c, e->code, e->shard, e->message);
   return 1;
 }
 
@@ -271,7 +271,7 @@ void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c) {
 
 /* Calls on_ending, so that the mode closes the consumer when it has written its output. If on_ending is NULL,
  * closes the consumer at once. */
-static void ending(slp_cli_consumer *c) {
+static void end_or_close_consumer(slp_cli_consumer *c) {
   if (c->on_ending && c->admin && !c->closing)
     c->on_ending(c);
   else
@@ -292,7 +292,7 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
     return;
   }
   c->stopping = 1;
-  ending(c);
+  end_or_close_consumer(c);
 }
 
 void slp_cli_tell_left(const slp_app *app, int late) {
@@ -432,7 +432,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
            strncmp(e->message, "retrieval: ", 11) == 0)
     slp_say_if_room("%s", c->error);
   else if (!c->stopping && !undecided)
-    tell(c, e->code, e->shard, e->message);
+    tell_error_line(c, e->code, e->shard, e->message);
 }
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
@@ -501,7 +501,7 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   write_loss_line(loss, c->error + at, sizeof c->error - at);
-  tell(c, KIND_LOSS, loss->shard, c->error + at);
+  tell_error_line(c, KIND_LOSS, loss->shard, c->error + at);
   if (!c->app->args->fail_on_loss || c->stopping) return;
   c->loss_tick = c->app->ticks;
   if (!c->lost) c->first_loss_tick = c->app->ticks;
@@ -557,7 +557,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   size_t at = strlen(c->error);
   int trouble = slp_lease_event_line(e, c->error + at, sizeof c->error - at);
   if (trouble && !c->stopping)
-    tell(c, kind_of(e), e->shard, e->text);
+    tell_error_line(c, kind_of(e), e->shard, e->text);
   else if (c->app->args->verbose && !c->app->args->quiet)
     slp_say_if_room("%s", c->error);
 }
@@ -671,12 +671,12 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   (void)s;
   c->stop_status = status;
   /* SLP_ECANCELED: slp_cli_consumer_close() was called, so the consumer is being closed already */
-  if (status != SLP_ECANCELED) ending(arg);
+  if (status != SLP_ECANCELED) end_or_close_consumer(arg);
 }
 
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {
   if (c->stopping || !c->admin || fail_for_losses(c)) return;
   tell_held(c, 1);
   c->stopping = 1;
-  if (!c->s || sloop_stop(c->s, limit_ms, on_stopped, c) != 0) ending(c);
+  if (!c->s || sloop_stop(c->s, limit_ms, on_stopped, c) != 0) end_or_close_consumer(c);
 }

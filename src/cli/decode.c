@@ -142,7 +142,7 @@ void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const
 
 /* Sets d->by to the decoder of this step. Returns 0 if auto finds no decoder for the text, which then stays
  * as it is. */
-static int pick(slp_decoding *d) {
+static int pick_decoder(slp_decoding *d) {
   const slp_decoder *asked = d->chain->step[d->at];
   if (!d->state) d->by = asked->picks ? slp_decoder_that_recognizes(d->in) : asked;
   return d->by != NULL;
@@ -150,7 +150,7 @@ static int pick(slp_decoding *d) {
 
 int slp_decoding_step(slp_decoding *d, char why[100]) {
   if (is_over(d)) return 0;
-  if (!pick(d)) {
+  if (!pick_decoder(d)) {
     d->at++;
     return !is_over(d);
   }

@@ -224,7 +224,7 @@ static void close_packed(avro_file *f) {
   f->packed = NULL;
 }
 
-static int unpack(avro_file *f, char why[SLP_DECODER_WHY]) {
+static int unpack_block(avro_file *f, char why[SLP_DECODER_WHY]) {
   int r = f->codec.step(f->packed, &f->block, why);
   if (r == SLP_EBADDATA && !*why)
     snprintf(why, SLP_DECODER_WHY, "a block can't be decompressed: it is damaged");
@@ -255,7 +255,7 @@ static int write_some(avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
 }
 
 /* Does one part of the work. Returns 1 while more work may be left, 0 at the end of the file, or an error. */
-static int advance(avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+static int advance_avro_file(avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   int r;
   switch (f->state) {
     case HEAD:
@@ -267,7 +267,7 @@ static int advance(avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
       f->value.at = 0;
       r = begin_block(f, ret, why);
       return r ? r : 1;
-    case UNPACKS: return unpack(f, why);
+    case UNPACKS: return unpack_block(f, why);
     case DATA: return write_some(f, ret, why);
   }
   return 0;
@@ -289,7 +289,7 @@ static int step_avro_file(avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY])
   int r = 1;
   for (int i = 0; r == 1 && i < BLOCKS_A_SLICE && ret->n - from < 65536; i++) {
     int unpacks = f->state == UNPACKS;
-    r = advance(f, ret, why);
+    r = advance_avro_file(f, ret, why);
     if (unpacks) break; /* one step of unpacking takes long enough for one slice */
   }
   return r < 0 && slp_buf_failed(ret) && r != SLP_EBADDATA ? slp_buf_failed(ret) : r;

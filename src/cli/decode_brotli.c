@@ -16,8 +16,8 @@ typedef struct brotli_state {
   slp_str in; /* the part of the text that is not read yet */
 } brotli_state;
 
-static void *take(void *mem, size_t n) { return slp_alloc(mem, n); }
-static void give(void *mem, void *p) { slp_free(mem, p); }
+static void *alloc_for_brotli(void *mem, size_t n) { return slp_alloc(mem, n); }
+static void free_for_brotli(void *mem, void *p) { slp_free(mem, p); }
 
 static void close_brotli(void *state) {
   brotli_state *s = state;
@@ -29,13 +29,14 @@ static void *open_brotli(slp_mem *mem, slp_str in, slp_schemas *schemas) {
   (void)schemas;
   brotli_state *s = SLP_NEW(mem, brotli_state);
   if (!s) return NULL;
-  *s = (brotli_state){.mem = mem, .z = BrotliDecoderCreateInstance(take, give, mem), .in = in};
+  *s = (brotli_state){
+      .mem = mem, .z = BrotliDecoderCreateInstance(alloc_for_brotli, free_for_brotli, mem), .in = in};
   if (s->z) return s;
   slp_free(mem, s);
   return NULL;
 }
 
-static int refuse(const brotli_state *s) {
+static int classify_brotli_error(const brotli_state *s) {
   BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(s->z);
   int of_memory =
       code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES && code >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES;
@@ -59,7 +60,7 @@ static int make_piece(void *state, char *out, size_t room, size_t *ret_made, cha
     case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: return SLP_EBADDATA;
     case BROTLI_DECODER_RESULT_ERROR: break;
   }
-  return refuse(s);
+  return classify_brotli_error(s);
 }
 
 static int step_brotli(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {

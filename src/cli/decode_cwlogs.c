@@ -145,7 +145,7 @@ int slp_cwlogs_begin(slp_cwlogs *l, slp_str in, uint64_t limit) {
   return packed ? 0 : slp_buf_add_str(&l->text, in);
 }
 
-static int unpack(slp_cwlogs *l) {
+static int unpack_cwlogs(slp_cwlogs *l) {
   int r = slp_gunzip_step(l->gunzip, &l->text);
   if (r) return r == 1 ? SLP_CWLOGS_MORE : r;
   move(l, SLP_CWLOGS_CHECKS);
@@ -154,7 +154,7 @@ static int unpack(slp_cwlogs *l) {
 
 /* First round: checks the whole record and reads everything except the events. The JSON reader changes the
  * text in place, so the second round gets a copy of the text. */
-static int check(slp_cwlogs *l) {
+static int check_cwlogs_record(slp_cwlogs *l) {
   message_type type = NO_TYPE;
   int r = slp_buf_reserve(&l->text, 1);
   if (!r) r = slp_buf_add_str(&l->again, slp_buf_str(&l->text));
@@ -198,7 +198,7 @@ static int next_event(slp_cwlogs *l) {
 
 static int read_some(slp_cwlogs *l) {
   switch (l->state) {
-    case SLP_CWLOGS_CHECKS: return check(l);
+    case SLP_CWLOGS_CHECKS: return check_cwlogs_record(l);
     case SLP_CWLOGS_AROUND: return look_for_events(l);
     case SLP_CWLOGS_EVENTS: return next_event(l);
     case SLP_CWLOGS_NONE:
@@ -208,7 +208,7 @@ static int read_some(slp_cwlogs *l) {
 }
 
 int slp_cwlogs_step(slp_cwlogs *l) {
-  if (l->state == SLP_CWLOGS_UNPACKS) return unpack(l);
+  if (l->state == SLP_CWLOGS_UNPACKS) return unpack_cwlogs(l);
   int r = read_some(l);
   if (r != SLP_ELIMIT || slp_buf_failed(&l->more) || slp_buf_failed(&l->record)) return r;
   /* Here SLP_ELIMIT means that the JSON is nested too deep, so the record is bad data. The caller takes

@@ -10,7 +10,7 @@
 #include "codec/json_write.h"
 
 /* Starts to read a copy of the text, because the JSON reader changes the text in place. */
-static int begin(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {
+static int begin_json_copy(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {
   slp_buf_init(copy, mem, SLP_DECODED_BYTES_MAX);
   slp_buf_add_str(copy, in);
   /* reserves a byte, so that the copy of an empty text has an address too */
@@ -49,7 +49,7 @@ int slp_decode_put_value(slp_jw *w, slp_json *j, int token) {
 
 /* Ends the reading and returns its error. Another token after the value is an error. If `ret` has failed,
  * returns the error of `ret` instead. */
-static int end(slp_buf *copy, slp_json *j, const slp_buf *ret, int r) {
+static int end_json_copy(slp_buf *copy, slp_json *j, const slp_buf *ret, int r) {
   if (!r && slp_json_next(j) != SLP_JSON_END) r = SLP_EBADDATA;
   slp_buf_free(copy);
   return slp_buf_failed(ret) ? slp_buf_failed(ret) : r;
@@ -59,9 +59,9 @@ int slp_decode_plain_json(slp_buf *ret, slp_str in) {
   slp_buf copy;
   slp_json j;
   slp_jw w = {.b = ret, .one_line = 1};
-  int r = begin(&copy, &j, ret->mem, in);
+  int r = begin_json_copy(&copy, &j, ret->mem, in);
   if (!r) r = slp_decode_put_value(&w, &j, slp_json_next(&j));
-  r = end(&copy, &j, ret, r);
+  r = end_json_copy(&copy, &j, ret, r);
   /* SLP_ELIMIT of the JSON reader means that the JSON is nested too deep */
   return r == SLP_ELIMIT ? SLP_EBADDATA : r;
 }
@@ -222,10 +222,10 @@ static int put_whole(slp_buf *ret, slp_str in, int as_item, int *found) {
   slp_buf copy;
   slp_json j;
   slp_jw w = {.b = ret, .one_line = 1};
-  int r = begin(&copy, &j, ret->mem, in);
+  int r = begin_json_copy(&copy, &j, ret->mem, in);
   if (!r && slp_json_next(&j) != SLP_JSON_OBJECT) r = SLP_EBADDATA;
   if (!r) r = as_item ? put_attributes(&w, &j) : put_change(&w, &j, found);
-  return end(&copy, &j, ret, r);
+  return end_json_copy(&copy, &j, ret, r);
 }
 
 int slp_decode_ddb_json(slp_buf *ret, slp_str in) {

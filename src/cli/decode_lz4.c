@@ -33,7 +33,7 @@ static void *open_lz4(slp_mem *mem, slp_str in, slp_schemas *schemas) {
   return NULL;
 }
 
-static int refuse(size_t result, char why[SLP_DECODER_WHY]) {
+static int explain_lz4_error(size_t result, char why[SLP_DECODER_WHY]) {
   const char *name = LZ4F_getErrorName(result);
   if (strcmp(name, "ERROR_allocation_failed") == 0) return SLP_ENOMEM;
   if (strcmp(name, "ERROR_contentChecksum_invalid") == 0 || strcmp(name, "ERROR_blockChecksum_invalid") == 0)
@@ -47,7 +47,7 @@ static int make_piece(void *state, char *out, size_t room, size_t *ret_made, cha
   lz4_state *s = state;
   size_t made = room, read = s->in.n;
   size_t result = LZ4F_decompress(s->z, out, &made, s->in.p, &read, NULL);
-  if (LZ4F_isError(result)) return refuse(result, why);
+  if (LZ4F_isError(result)) return explain_lz4_error(result, why);
   *ret_made = made;
   s->in = (slp_str){s->in.p + read, s->in.n - read};
   if (result == 0) return s->in.n > 0;

@@ -44,7 +44,7 @@ static void *open_protobuf(slp_mem *mem, slp_str in, slp_schemas *schemas) {
   return NULL;
 }
 
-static int begin(protobuf_state *s, char why[SLP_DECODER_WHY]) {
+static int begin_named_message(protobuf_state *s, char why[SLP_DECODER_WHY]) {
   const slp_pb_schema *schema = s->schemas ? slp_schemas_named(s->schemas) : NULL;
   if (!schema) {
     snprintf(why, SLP_DECODER_WHY, "it has no Glue header; give --schema-file FILE#MESSAGE");
@@ -59,7 +59,7 @@ static int begin(protobuf_state *s, char why[SLP_DECODER_WHY]) {
 static int step_protobuf(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   protobuf_state *s = state;
   if (s->glue) return slp_glue_step(s->glue, ret, why);
-  return s->value ? slp_pb_value_step(s->value, ret, why) : begin(s, why);
+  return s->value ? slp_pb_value_step(s->value, ret, why) : begin_named_message(s, why);
 }
 
 const slp_decoder slp_decoder_protobuf = {.name = "protobuf",

@@ -69,7 +69,7 @@ static uint32_t read_u32(const char *p) {
 static const uint32_t crc_of[256] = {CRC_64(0), CRC_64(64), CRC_64(128), CRC_64(192)};
 
 /* Returns the CRC-32C in the masked form that the format stores. */
-static uint32_t checksum(const char *p, size_t n) {
+static uint32_t compute_masked_crc(const char *p, size_t n) {
   uint32_t c = 0xffffffffu;
   for (size_t i = 0; i < n; i++) c = crc_of[(c ^ (unsigned char)p[i]) & 255] ^ c >> 8;
   c = ~c;
@@ -101,7 +101,7 @@ static int add_chunk(slp_buf *ret, unsigned type, slp_str body, char why[SLP_DEC
   if (type == 1 && data.n > CHUNK_MAX) return SLP_EBADDATA;
   int r = type == 0 ? add_block(ret, data, CHUNK_MAX) : slp_buf_add_str(ret, data);
   if (r) return r;
-  if (checksum(ret->p + from, ret->n - from) == read_u32(body.p)) return 0;
+  if (compute_masked_crc(ret->p + from, ret->n - from) == read_u32(body.p)) return 0;
   snprintf(why, SLP_DECODER_WHY, "it is damaged: a checksum is wrong");
   return SLP_EBADDATA;
 }

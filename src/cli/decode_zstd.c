@@ -33,7 +33,7 @@ static void *open_zstd(slp_mem *mem, slp_str in, slp_schemas *schemas) {
   return NULL;
 }
 
-static int refuse(const zstd_state *s, size_t result, char why[SLP_DECODER_WHY]) {
+static int explain_zstd_error(const zstd_state *s, size_t result, char why[SLP_DECODER_WHY]) {
   ZSTD_ErrorCode code = ZSTD_getErrorCode(result);
   if (code == ZSTD_error_memory_allocation) return SLP_ENOMEM;
   unsigned dictionary = ZSTD_getDictID_fromFrame(s->in.src, s->in.size);
@@ -52,7 +52,7 @@ static int make_piece(void *state, char *out, size_t room, size_t *ret_made, cha
   ZSTD_outBuffer made = {out, room, 0};
   size_t result = ZSTD_decompressStream(s->z, &made, &s->in);
   *ret_made = made.pos;
-  if (ZSTD_isError(result)) return refuse(s, result, why);
+  if (ZSTD_isError(result)) return explain_zstd_error(s, result, why);
   int all_read = s->in.pos == s->in.size;
   if (result == 0) return !all_read;
   /* if all input is read and the output is not full, the text ends inside a frame */

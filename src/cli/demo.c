@@ -55,7 +55,7 @@ typedef struct demo {
 
 /* The last step of splitmix64. It turns 0, 1, 2 ... into keys whose hashes are far apart, the same in each
  * run. */
-static void mix(uint64_t *x) {
+static void mix_key_bits(uint64_t *x) {
   *x = (*x ^ *x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   *x = (*x ^ *x >> 27) * UINT64_C(0x94d049bb133111eb);
   *x ^= *x >> 31;
@@ -73,7 +73,7 @@ static void end_demo(demo *d) {
  * shards or a limit; or a negative code on a failure. */
 static int put_one(demo *d) {
   uint64_t user = d->put;
-  mix(&user);
+  mix_key_bits(&user);
   char key[32], data[160], seq[130], shard[129];
   static const char *const open_now[] = {"4", "5", "4"};
   int key_n = snprintf(key, sizeof key, "user-%llu", (unsigned long long)(user % 5000));
@@ -95,7 +95,7 @@ static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
 
 /* After a third of the time splits a shard, and after two thirds merges two shards. If the sandbox refuses
  * the change, the next tick tries it again. */
-static void reshard(demo *d, uint64_t now_us) {
+static void reshard_demo_stream(demo *d, uint64_t now_us) {
   if (d->stage == 0 && is_due(d, now_us, 1)) {
     if (sloop_sandbox_split(d->box, STREAM, "shardId-000000000001", NULL) != 0) return;
     /* An error only means that no record was put into this shard. Then no child shard has to wait for its
@@ -116,7 +116,7 @@ static void on_produce(void *arg) {
   if (d->produced || d->ended) return;
   uint64_t now_us = slp_program_mono_us();
   uint64_t wanted = (now_us - d->begun_us) * d->rate / 1000000u;
-  reshard(d, now_us);
+  reshard_demo_stream(d, now_us);
   for (int i = 0; i < PUTS_A_TICK_MAX && d->put < wanted; i++) {
     int r = put_one(d);
     if (r < 0) {
@@ -130,7 +130,7 @@ static void on_produce(void *arg) {
   d->produced_at_us = now_us;
 }
 
-static void show(demo *d, const sloop_record_t *r) {
+static void show_demo_record(demo *d, const sloop_record_t *r) {
   slp_buf b;
   slp_buf_init(&b, d->app.mem, 1 << 16);
   slp_show_style style = {.delimiter = SLP_STR("\n"), .colour = d->terminal};
@@ -145,7 +145,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
     const sloop_record_t *r = sloop_batch_at(b, i);
     slp_ledger_read(&d->ledger, r->shard, r->seq.base, r->seq.len, r->arrived_at_ms);
     if (r->flags & SLOOP_REC_LATE) d->late++;
-    if (d->ledger.read % SHOW_EVERY == 1 && !d->app.args->quiet) show(d, r);
+    if (d->ledger.read % SHOW_EVERY == 1 && !d->app.args->quiet) show_demo_record(d, r);
   }
   sloop_batch_done(b, n);
 }

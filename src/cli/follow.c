@@ -71,7 +71,7 @@ static int note_range(slp_follow *f, uint32_t number, const sloop_shard_t *s) {
 
 /* Adds to `seen` the shards of the key that are new in this listing, and writes their ids to `ids`. Returns
  * their number, or -1 if there is no memory. */
-static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, const char **ids) {
+static int pick_new_shards(slp_follow *f, const sloop_shard_t *const *shards, size_t n, const char **ids) {
   int found = 0;
   for (size_t i = 0; i < n; i++) {
     if (!slp_key_in_range(f->hash, shards[i]->hash_start, shards[i]->hash_end)) continue;
@@ -85,7 +85,7 @@ static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, con
 
 /* Decides at the first listing whether to read all shards and whether to compare keys, by the table in
  * follow.h. */
-static void choose(slp_follow *f, const sloop_shard_t *const *shards, size_t n) {
+static void choose_shards_to_read(slp_follow *f, const sloop_shard_t *const *shards, size_t n) {
   sloop_placement_t placement = n ? shards[0]->placement : SLOOP_PLACED_UNKNOWN;
   const slp_args *a = f->finder.app->args;
   int now = placement == SLOOP_PLACED_BY_KEY_NOW;
@@ -111,7 +111,7 @@ static int goes_on(slp_follow *f, const sloop_shard_t *const *shards, size_t n) 
   return 0;
 }
 
-static void fail(slp_follow *f, int status, const sloop_error_t *error) {
+static void fail_follow(slp_follow *f, int status, const sloop_error_t *error) {
   char line[400];
   if (error) {
     sloop_error_t shown = *error;
@@ -148,7 +148,7 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
     try_again(f);
     return;
   }
-  if (!status && first) choose(f, shards, n);
+  if (!status && first) choose_shards_to_read(f, shards, n);
   if (!status && !first && shards_are_anywhere(shards, n)) {
     slp_cli_consumer_fail(&f->finder, SLP_EXIT_FAILED,
                           "-p key:TEXT: the RecordDistributionStrategy of the stream became AUTO, so "
@@ -160,9 +160,9 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
     return;
   }
   const char **ids = status ? NULL : slp_zalloc_n(f->finder.app->mem, n + 1, sizeof *ids);
-  int found = ids ? pick(f, shards, n, ids) : -1;
+  int found = ids ? pick_new_shards(f, shards, n, ids) : -1;
   if (status || found < 0) {
-    fail(f, status ? status : SLP_ENOMEM, error);
+    fail_follow(f, status ? status : SLP_ENOMEM, error);
   } else if (found > 0) {
     f->on_found(f, ids, (size_t)found);
   } else if (first) {
@@ -176,12 +176,12 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
   slp_free(f->finder.app->mem, ids);
 }
 
-static void look(slp_follow *f) {
+static void request_shard_listing(slp_follow *f) {
   if (f->looking || f->finder.stopping) return;
   f->again_at_us = 0;
   f->looking = 1;
   int r = sloop_list(f->finder.s, on_listed, f);
-  if (r) fail(f, r, NULL);
+  if (r) fail_follow(f, r, NULL);
 }
 
 int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const char *key) {
@@ -198,26 +198,26 @@ int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const ch
   if (r) return r;
   r = slp_key_hash(app->mem, slp_str_of(key), f->hash);
   if (r)
-    fail(f, r, NULL);
+    fail_follow(f, r, NULL);
   else
-    look(f);
+    request_shard_listing(f);
   return 0;
 }
 
 void slp_follow_ended(slp_follow *f, const char *shard) {
   if (f->every) return; /* with `every` one consumer reads all shards and finds child shards by itself */
   if (slp_names_number(&f->ended, shard) == UINT32_MAX) {
-    fail(f, SLP_ENOMEM, NULL);
+    fail_follow(f, SLP_ENOMEM, NULL);
     return;
   }
   f->tries = TRIES;
-  look(f);
+  request_shard_listing(f);
 }
 
 int slp_follow_is_looking(const slp_follow *f) { return f->tries > 0; }
 
 void slp_follow_tick(slp_follow *f) {
-  if (f->again_at_us && slp_program_mono_us() >= f->again_at_us) look(f);
+  if (f->again_at_us && slp_program_mono_us() >= f->again_at_us) request_shard_listing(f);
 }
 
 /* Returns 1 if the record is in the shard that its key goes to, or if this can't be checked. It can't be
@@ -232,7 +232,7 @@ static int is_at_home(slp_follow *f, const sloop_record_t *r) {
   return slp_hash_range_has(&f->ranges[number], hash);
 }
 
-static void doubt(slp_follow *f, const sloop_record_t *r) {
+static void warn_of_doubtful_record(slp_follow *f, const sloop_record_t *r) {
   f->doubted = 1;
   slp_say(
       "-p key:TEXT: record %.*s of %s has %s: its producer gave an ExplicitHashKey, or the "
@@ -243,7 +243,7 @@ static void doubt(slp_follow *f, const sloop_record_t *r) {
 }
 
 int slp_follow_prints(slp_follow *f, const sloop_record_t *r) {
-  if (!f->every && !f->doubted && !is_at_home(f, r)) doubt(f, r);
+  if (!f->every && !f->doubted && !is_at_home(f, r)) warn_of_doubtful_record(f, r);
   if (!f->compares) return 1;
   size_t n = strlen(f->key);
   return !(r->flags & SLOOP_REC_KEYLESS) && r->key.len == n && memcmp(r->key.base, f->key, n) == 0;

@@ -68,7 +68,7 @@ static int hex_value(char c) {
   return -1;
 }
 
-static int refuse(char why[200], slp_str text, size_t at, const char *all) {
+static int refuse_format_token(char why[200], slp_str text, size_t at, const char *all) {
   char shown[8];
   unsigned char c = at + 1 < text.n ? (unsigned char)text.p[at + 1] : 0;
   if (at + 1 >= text.n)
@@ -151,7 +151,7 @@ static size_t read_token(slp_format *f, slp_str text, size_t at) {
   return 0;
 }
 
-static int compile(slp_format *f, slp_str text, char why[200]) {
+static int compile_format(slp_format *f, slp_str text, char why[200]) {
   for (size_t at = 0; at < text.n;) {
     char c = text.p[at];
     if (c == '%' && at + 1 < text.n && text.p[at + 1] == '{') {
@@ -160,11 +160,12 @@ static int compile(slp_format *f, slp_str text, char why[200]) {
       at += took;
     } else if (c == '%') {
       size_t took = read_token(f, text, at);
-      if (!took) return refuse(why, text, at, "%s %S %R %k %K %T %{time} %t %p %o %u %n %l %e %w %%");
+      if (!took)
+        return refuse_format_token(why, text, at, "%s %S %R %k %K %T %{time} %t %p %o %u %n %l %e %w %%");
       at += took;
     } else if (c == '\\') {
       size_t took = read_escape(text, at, &c);
-      if (!took) return refuse(why, text, at, known_escapes);
+      if (!took) return refuse_format_token(why, text, at, known_escapes);
       add_literal(f, c);
       at += took;
     } else {
@@ -199,7 +200,7 @@ int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]) 
    * for each. */
   f->text = slp_alloc(mem, text.n);
   f->steps = slp_zalloc_n(mem, text.n ? text.n : 1, sizeof *f->steps);
-  int r = f->text && f->steps ? compile(f, text, why) : SLP_ENOMEM;
+  int r = f->text && f->steps ? compile_format(f, text, why) : SLP_ENOMEM;
   if (r) {
     slp_format_free(f);
     return r;

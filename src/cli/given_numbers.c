@@ -42,17 +42,19 @@ void slp_given_add(slp_given_numbers *g, slp_mem *mem, slp_str number) {
 }
 
 /* Returns the index of the number's hash in `all`, or n if it is not there. */
-static uint32_t find(const slp_given_numbers *g, slp_str number) {
+static uint32_t find_number_hash(const slp_given_numbers *g, slp_str number) {
   uint64_t hash = hash_of(number);
   uint32_t i = g->n;
   while (i > 0 && g->all[i - 1] != hash) i--;
   return i ? i - 1 : g->n;
 }
 
-int slp_given_has(const slp_given_numbers *g, slp_str number) { return g->forgot || find(g, number) < g->n; }
+int slp_given_has(const slp_given_numbers *g, slp_str number) {
+  return g->forgot || find_number_hash(g, number) < g->n;
+}
 
 void slp_given_forget_before(slp_given_numbers *g, slp_str number) {
-  uint32_t i = find(g, number);
+  uint32_t i = find_number_hash(g, number);
   if (i == g->n) return;
   memmove(g->all, g->all + i, (g->n - i) * sizeof *g->all);
   g->n -= i;

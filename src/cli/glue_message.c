@@ -61,7 +61,7 @@ void slp_glue_close(slp_glue_message *g) {
   slp_free(g->mem, g);
 }
 
-static int begin(slp_glue_message *g, const slp_buf *ret) {
+static int begin_glue_message(slp_glue_message *g, const slp_buf *ret) {
   if (!has_header(g->in)) return SLP_EBADDATA;
   g->body = (slp_str){g->in.p + HEADER, g->in.n - HEADER};
   g->state = SCHEMA;
@@ -73,7 +73,7 @@ static int begin(slp_glue_message *g, const slp_buf *ret) {
   return 1;
 }
 
-static int unpack(slp_glue_message *g, char why[SLP_DECODER_WHY]) {
+static int unpack_glue_message(slp_glue_message *g, char why[SLP_DECODER_WHY]) {
   int r = slp_gunzip_step(g->gunzip, &g->text);
   if (r == SLP_EBADDATA) snprintf(why, SLP_DECODER_WHY, "its zlib data is damaged or truncated");
   if (r) return r;
@@ -162,8 +162,8 @@ static int write_message(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER
 
 int slp_glue_step(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   switch (g->state) {
-    case BEGINS: return begin(g, ret);
-    case UNPACKS: return unpack(g, why);
+    case BEGINS: return begin_glue_message(g, ret);
+    case UNPACKS: return unpack_glue_message(g, why);
     case SCHEMA: return find_schema(g, ret, why);
     case AVRO: return write_some(g, ret, why);
     case PROTOBUF: return write_message(g, ret, why);

@@ -94,7 +94,7 @@ static int check_by_perl(slp_mem *mem, const char *text, int folds, char why[SLP
   return r;
 }
 
-static int compile(slp_grep *g, side *s, const char *text, int folds, char why[SLP_REGEX_WHY]) {
+static int compile_expression(slp_grep *g, side *s, const char *text, int folds, char why[SLP_REGEX_WHY]) {
   slp_regex_traits traits = {.steps = 0};
   char unread[SLP_REGEX_WHY];
   expression *e = &s->list[s->n];
@@ -131,7 +131,7 @@ static int open_side(slp_grep *g, which to, const char *const *texts, size_t n, 
   s->list = slp_zalloc_n(g->mem, n, sizeof *s->list);
   if (!s->list) return SLP_ENOMEM;
   for (size_t i = 0; i < n; i++) {
-    int r = compile(g, s, texts[i], folds, said);
+    int r = compile_expression(g, s, texts[i], folds, said);
     if (r == SLP_EINVAL) snprintf(why, SLP_GREP_WHY, "%s: \"%.60s\": %s", name_of(g, to), texts[i], said);
     if (r) return r;
   }

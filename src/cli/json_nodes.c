@@ -11,7 +11,7 @@ void slp_json_nodes_free(slp_json_nodes *d) {
   slp_json_nodes_init(d, d->mem);
 }
 
-static int ends(int token) {
+static int is_end_token(int token) {
   return token == SLP_JSON_OBJECT_END || token == SLP_JSON_ARRAY_END || token == SLP_JSON_END;
 }
 
@@ -46,7 +46,7 @@ int slp_json_nodes_read(slp_json_nodes *d, char *body, size_t n, size_t max) {
       key = j.text;
       continue;
     }
-    if (ends(token)) {
+    if (is_end_token(token)) {
       depth--;
       continue;
     }

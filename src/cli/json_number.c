@@ -73,7 +73,7 @@ static int read_words(slp_str bytes, uint32_t words[WORDS]) {
 }
 
 /* Divides the number in `words` by 10^9 and returns the remainder. */
-static uint32_t divide(uint32_t words[WORDS]) {
+static uint32_t divide_by_billion(uint32_t words[WORDS]) {
   uint64_t rest = 0;
   for (size_t i = WORDS; i-- > 0;) {
     rest = rest << 32 | words[i];
@@ -96,7 +96,7 @@ void slp_json_put_decimal(slp_buf *b, slp_str bytes, unsigned scale) {
   SLP_CHECK(bytes.n <= SLP_DECIMAL_BYTES_MAX);
   int negative = read_words(bytes, words);
   while (!is_zero(words)) {
-    uint32_t nine = divide(words);
+    uint32_t nine = divide_by_billion(words);
     for (int i = 0; i < 9; i++, nine /= 10) digits[n++] = (char)('0' + nine % 10);
   }
   while (n && digits[n - 1] == '0') n--;

@@ -56,7 +56,7 @@ void slp_last_records_end(slp_last_records *l) {
   close_all(l);
 }
 
-static void fail(slp_last_records *l, slp_last_reading *rd, const char *why) {
+static void fail_last_search(slp_last_records *l, slp_last_reading *rd, const char *why) {
   slp_cli_consumer_fail(&rd->consumer, SLP_EXIT_FAILED, why);
   slp_last_records_end(l);
 }
@@ -132,7 +132,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
   }
   sloop_batch_done(b, n);
   if (bad)
-    fail(l, rd, "no memory to search for the last records");
+    fail_last_search(l, rd, "no memory to search for the last records");
   else if (l->state == SLP_LAST_READS && l->newest.seen > l->limit && !l->search.whole)
     finish_window(l, 1);
   else
@@ -149,7 +149,7 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
   slp_last_records *l = c->user;
   slp_last_reading *rd = SLP_OWNER(c, slp_last_reading, consumer);
   if (l->state == SLP_LAST_READS && slp_until_shard(&rd->until, shard, what) != 0)
-    fail(l, rd, "no memory to search for the last records");
+    fail_last_search(l, rd, "no memory to search for the last records");
 }
 
 /* ---- from window to window ------------------------------------------------------------------- */

@@ -50,7 +50,7 @@ typedef struct command {
   char cut_off[100]; /* why a change was ended early; "": it was not ended early */
 } command;
 
-static void begin(command *k);
+static void open_and_read_leases(command *k);
 
 /* --leases asks the stream for lags for at most half of the command's time limit (-m, or else --timeout), or
  * for READ_MS if there is none. */
@@ -60,7 +60,7 @@ static uint64_t limit_ms(const slp_args *a) { return a->contact_ms ? a->contact_
 static uint32_t read_ms(const slp_args *a) {
   return limit_ms(a) ? (uint32_t)slp_min_u64(limit_ms(a) / 2, UINT32_MAX) : READ_MS;
 }
-static int reads(const slp_args *a) { return a->mode == SLP_MODE_LEASES && !a->no_read; }
+static int mode_reads_stream(const slp_args *a) { return a->mode == SLP_MODE_LEASES && !a->no_read; }
 
 static int has_more(const command *k) {
   return !k->consumer.failed && !k->app.interrupted && !k->app.out_failed &&
@@ -89,7 +89,7 @@ static int exit_code_of(int status) {
 }
 
 /* Returns 1 if `status` is a failure, and reports it. Returns 0 otherwise. */
-static int failed(command *k, int status, const sloop_error_t *error) {
+static int report_if_failed(command *k, int status, const sloop_error_t *error) {
   if (status == 0) return 0;
   char line[400];
   slp_cli_consumer_error_line(&k->consumer, status, error, line, sizeof line);
@@ -166,7 +166,7 @@ static void on_registered(sloop_admin_t *admin, int status, const sloop_register
 static void on_explanation(sloop_admin_t *admin, int status, const sloop_explanation_t *e,
                            const sloop_error_t *error, void *arg) {
   command *k = arg;
-  if (k->consumer.stopping || failed(k, status, error)) return;
+  if (k->consumer.stopping || report_if_failed(k, status, error)) return;
   slp_lease_explain(&k->text, e);
   if (k->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || sloop_admin_registered(admin, on_registered, k))
     write_and_end(k, &k->text);
@@ -219,7 +219,7 @@ static void on_drain(sloop_admin_t *admin, int status, const sloop_drain_t *d, c
   if (d && status) say_waits_for(&text, k->app.args->streams[k->at], d);
   if (d && !status) say_drain(&text, k->app.args->streams[k->at], d);
   write_text(k, &text);
-  if (!failed(k, status, error)) slp_cli_consumer_stop(&k->consumer, 0);
+  if (!report_if_failed(k, status, error)) slp_cli_consumer_stop(&k->consumer, 0);
 }
 
 static void say_pause(slp_buf *b, const sloop_change_t *c, int on) {
@@ -238,7 +238,7 @@ static void on_result(sloop_admin_t *admin, int status, const sloop_admin_result
   slp_buf text;
   (void)admin;
   if (k->consumer.stopping && !*k->cut_off) return;
-  if (!*k->cut_off && !r && failed(k, status, error)) return;
+  if (!*k->cut_off && !r && report_if_failed(k, status, error)) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
   if (r && r->changes_n && (k->app.args->mode & PAUSES))
     say_pause(&text, r->changes[0], k->app.args->mode == SLP_MODE_PAUSE);
@@ -247,13 +247,13 @@ static void on_result(sloop_admin_t *admin, int status, const sloop_admin_result
   write_text(k, &text);
   if (*k->cut_off)
     tell_cut_off(k, r);
-  else if (!failed(k, status, error))
+  else if (!report_if_failed(k, status, error))
     slp_cli_consumer_stop(&k->consumer, 0);
 }
 
 /* Calls the library for the change or the explanation. name: a shard or worker; NULL: all leases. Returns 0,
  * or a negative code. */
-static int ask(command *k, const char *name) {
+static int send_lease_command(command *k, const char *name) {
   const slp_args *a = k->app.args;
   sloop_admin_t *admin = k->consumer.admin;
   if (a->mode == SLP_MODE_EXPLAIN) return sloop_admin_explain(admin, name, on_explanation, k);
@@ -311,7 +311,7 @@ static void find_and_ask(command *k, const sloop_leases_t *leases) {
   }
   note_owner(k, leases, name);
   k->asked_us = slp_program_mono_us();
-  failed(k, ask(k, name), NULL);
+  report_if_failed(k, send_lease_command(k, name), NULL);
 }
 
 /* If the table has no row of this application, reports that and returns 1. Otherwise returns 0. */
@@ -337,7 +337,7 @@ static void on_leases(sloop_admin_t *admin, int status, const sloop_leases_t *le
   /* the table is missing: the user may have mistyped the application's name */
   if (status == SLOOP_ELEASE && k->app.args->ret_missing_app)
     *k->app.args->ret_missing_app = k->app.args->opts.app;
-  if (failed(k, status, error) || is_unknown(k, leases)) return;
+  if (report_if_failed(k, status, error) || is_unknown(k, leases)) return;
   if (k->app.args->mode != SLP_MODE_LEASES) {
     find_and_ask(k, leases);
     return;
@@ -356,7 +356,7 @@ static void on_closed(slp_cli_consumer *c) {
   if (*k->cut_off && !c->failed) tell_cut_off(k, NULL);
   if (has_more(k)) {
     k->at++;
-    begin(k);
+    open_and_read_leases(k);
   } else {
     leave_if_done(k);
   }
@@ -370,13 +370,13 @@ static void on_out_failed(slp_app *app) {
   leave_if_done(k);
 }
 
-static int changes(const slp_args *a) {
+static int mode_changes_leases(const slp_args *a) {
   return (a->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET | DRAINS | PAUSES)) != 0;
 }
 
 static void on_interrupt(slp_app *app) {
   command *k = app->user;
-  if (changes(app->args))
+  if (mode_changes_leases(app->args))
     cut_off(k, "interrupted before the end");
   else if (app->args->lag_over && k->told_n < app->args->streams_n)
     slp_cli_consumer_interrupt(&k->consumer, "the lag of the shards is not known");
@@ -397,17 +397,18 @@ static void on_tick(slp_app *app) {
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
   char why[100], line[600];
   snprintf(why, sizeof why, "the lease table%s has not %s in %llu s",
-           reads(app->args) ? " or the stream" : "", *k->consumer.error ? "returned its rows" : "answered",
+           mode_reads_stream(app->args) ? " or the stream" : "",
+           *k->consumer.error ? "returned its rows" : "answered",
            (unsigned long long)(timeout_us / 1000000u));
   snprintf(line, sizeof line, "%s%s%s", why, *k->consumer.error ? "; the last error: " : "",
            k->consumer.error);
-  if (changes(app->args))
+  if (mode_changes_leases(app->args))
     cut_off(k, why);
   else
     slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }
 
-static void begin(command *k) {
+static void open_and_read_leases(command *k) {
   const slp_args *a = k->app.args;
   sloop_opts_t o = a->opts;
   k->consumer = (slp_cli_consumer){.user = k, .on_closed = on_closed};
@@ -417,11 +418,12 @@ static void begin(command *k) {
   if (slp_cli_consumer_open_admin(&k->consumer, &k->app, &o) != 0)
     slp_app_close(&k->app);
   else if (a->mode & DRAINS)
-    failed(k, sloop_admin_drain(k->consumer.admin, a->mode == SLP_MODE_DRAIN, stop_ms(a), on_drain, k), NULL);
-  else if (reads(a))
-    failed(k, sloop_admin_lag(k->consumer.admin, read_ms(a), on_leases, k), NULL);
+    report_if_failed(
+        k, sloop_admin_drain(k->consumer.admin, a->mode == SLP_MODE_DRAIN, stop_ms(a), on_drain, k), NULL);
+  else if (mode_reads_stream(a))
+    report_if_failed(k, sloop_admin_lag(k->consumer.admin, read_ms(a), on_leases, k), NULL);
   else
-    failed(k, sloop_admin_leases(k->consumer.admin, on_leases, k), NULL);
+    report_if_failed(k, sloop_admin_leases(k->consumer.admin, on_leases, k), NULL);
 }
 
 int slp_lease_command_run(slp_mem *mem, const slp_args *args) {
@@ -434,7 +436,7 @@ int slp_lease_command_run(slp_mem *mem, const slp_args *args) {
   k.app.on_tick = on_tick;
   k.app.on_written = on_written;
   k.app.on_out_failed = on_out_failed;
-  if (slp_app_open(&k.app, mem, args) == 0) begin(&k);
+  if (slp_app_open(&k.app, mem, args) == 0) open_and_read_leases(&k);
   int code = exit_code_of_lag(&k, slp_app_run(&k.app));
   slp_buf_free(&k.name);
   slp_buf_free(&k.text);

@@ -21,7 +21,7 @@ typedef struct text { /* a short string, returned by value */
 } text;
 
 /* Returns a length of time in words: "3.2 s", "4 min", "2 h", "5 d". */
-static text span(int64_t ms) {
+static text describe_span(int64_t ms) {
   text t;
   if (ms < 0) ms = 0;
   if (ms < 120000)
@@ -36,13 +36,13 @@ static text span(int64_t ms) {
 }
 
 /* Returns in words how long the time at_ms was before the table was read. */
-static text ago(const page *p, int64_t at_ms) {
+static text describe_age(const page *p, int64_t at_ms) {
   text t = {"at an unknown time"};
-  if (at_ms >= 0) snprintf(t.p, sizeof t.p, "%.40s ago", span(p->e->read_at_ms - at_ms).p);
+  if (at_ms >= 0) snprintf(t.p, sizeof t.p, "%.40s ago", describe_span(p->e->read_at_ms - at_ms).p);
   return t;
 }
 
-static text position(const sloop_lease_t *l) {
+static text describe_position(const sloop_lease_t *l) {
   text t = {"not in the row: where -o of the worker that takes it says"};
   if (!slp_lease_begin_is_untold(l)) slp_position_text(&l->position, t.p);
   return t;
@@ -96,12 +96,13 @@ static void say_relative(page *p, const char *what, const sloop_shard_lease_t *s
   else if (is_ended(l))
     slp_lease_say(p->b, "%s %s: read to its end", what, s->shard);
   else if (l->parked)
-    slp_lease_say(p->b, "%s %s: parked, position %s", what, s->shard, position(l).p);
+    slp_lease_say(p->b, "%s %s: parked, position %s", what, s->shard, describe_position(l).p);
   else if (!*l->owner)
-    slp_lease_say(p->b, "%s %s: no owner, position %s", what, s->shard, position(l).p);
+    slp_lease_say(p->b, "%s %s: no owner, position %s", what, s->shard, describe_position(l).p);
   else
     slp_lease_say(p->b, "%s %s: owned by %s%s, position %s", what, s->shard, l->owner,
-                  l->state == SLOOP_LEASE_OWNER_DEAD ? ", which is dead or silent" : "", position(l).p);
+                  l->state == SLOOP_LEASE_OWNER_DEAD ? ", which is dead or silent" : "",
+                  describe_position(l).p);
 }
 
 static void say_parents(page *p) {
@@ -125,16 +126,16 @@ static int64_t given_up_ago_ms(const page *p, const sloop_lease_t *l) {
 }
 
 /* Returns in words which worker will take an assigned lease, and when. l NULL: the shard has no lease. */
-static text taken(const page *p, const sloop_lease_t *l) {
+static text describe_next_owner(const page *p, const sloop_lease_t *l) {
   text t, id = id_of(p->e->assigned_to), when;
   int64_t ago_ms = l && strcmp(l->avoid, p->e->assigned_to) == 0 ? given_up_ago_ms(p, l) : INT64_MAX;
   if (p->e->assigned_silent_ms > 0) {
-    when = span(p->e->assigned_silent_ms);
+    when = describe_span(p->e->assigned_silent_ms);
     snprintf(t.p, sizeof t.p,
              "assigned to %.80s, last heard from %.20s ago: another takes it once that one is evicted", id.p,
              when.p);
   } else if (ago_ms < TRIED_AGAIN_MS) {
-    when = span(TRIED_AGAIN_MS - ago_ms);
+    when = describe_span(TRIED_AGAIN_MS - ago_ms);
     snprintf(t.p, sizeof t.p, "assigned to %.80s, which just gave it up and tries again in %.20s", id.p,
              when.p);
   } else {
@@ -145,7 +146,7 @@ static text taken(const page *p, const sloop_lease_t *l) {
 
 static void say_free(page *p, const char *shard) {
   if (*p->e->assigned_to)
-    slp_lease_say(p->b, "%s has no owner; it is %s", shard, taken(p, p->e->shard.lease).p);
+    slp_lease_say(p->b, "%s has no owner; it is %s", shard, describe_next_owner(p, p->e->shard.lease).p);
   else
     slp_lease_say(p->b, "%s has no owner: %s", shard, who_assigns(p));
 }
@@ -155,7 +156,7 @@ static void say_dead_owner(page *p, const sloop_lease_t *l) {
       p->b, "%s is not being read: its owner %s %s", l->shard, l->owner,
       !p->e->owner && p->e->leader_state == SLOOP_LEADER_UNUSED ? "let its lease expire" : "is dead");
   if (*p->e->assigned_to)
-    slp_lease_say(p->b, "it is free now, and %s", taken(p, l).p);
+    slp_lease_say(p->b, "it is free now, and %s", describe_next_owner(p, l).p);
   else
     slp_lease_say(p->b, "it is free now; %s", who_assigns(p));
 }
@@ -163,12 +164,13 @@ static void say_dead_owner(page *p, const sloop_lease_t *l) {
 static void say_silent_owner(page *p, const sloop_lease_t *l) {
   const sloop_worker_t *w = p->e->owner;
   slp_lease_say(p->b, "%s is not being read: its owner %s was last heard from %s", l->shard, l->owner,
-                ago(p, w->written_at_ms).p);
+                describe_age(p, w->written_at_ms).p);
   if (p->e->workers_alive)
     slp_lease_say(p->b, "it is free in %s at the latest, unless its owner is heard from again",
-                  span(p->e->free_in_ms).p);
+                  describe_span(p->e->free_in_ms).p);
   else
-    slp_lease_say(p->b, "no other worker is alive: it is free %s after one starts", span(w->lease_ms).p);
+    slp_lease_say(p->b, "no other worker is alive: it is free %s after one starts",
+                  describe_span(w->lease_ms).p);
 }
 
 static void say_blocked(page *p, const sloop_lease_t *l) {
@@ -197,12 +199,12 @@ static void say_no_lease(page *p, const char *shard) {
 static void say_refused(page *p, const sloop_lease_t *l) {
   int64_t left_ms = l->refused_until_ms - p->e->read_at_ms;
   char again[80] = "at once";
-  if (left_ms > 0) snprintf(again, sizeof again, "in about %.40s", span(left_ms).p);
+  if (left_ms > 0) snprintf(again, sizeof again, "in about %.40s", describe_span(left_ms).p);
   slp_lease_say(
       p->b,
       "%s is not being read: the service refused its position %d times in a row, %s; a worker tries "
       "again %s",
-      l->shard, l->refused_n, ago(p, l->refused_at_ms).p, again);
+      l->shard, l->refused_n, describe_age(p, l->refused_at_ms).p, again);
   slp_lease_say(p->b,
                 "the position may belong to another stream read under the same application name, or to an "
                 "older stream of this name; --reset %s --to oldest sets one that exists",
@@ -225,7 +227,7 @@ static void say_read(page *p, const sloop_lease_t *l) {
     return;
   }
   slp_lease_say(p->b, "%s makes no progress: its owner %s is alive but has stored no position for %s",
-                l->shard, l->owner, span(unwritten_ms).p);
+                l->shard, l->owner, describe_span(unwritten_ms).p);
   slp_lease_say(p->b, "the metrics and -v of that worker say what it waits for, or which calls fail");
 }
 
@@ -279,8 +281,8 @@ static void say_owner(page *p, const sloop_lease_t *l) {
   else if (w->dead)
     snprintf(gone, sizeof gone, "; evicted by %s", w->evicted_by);
   slp_lease_say(p->b, "owner: %s%s%s; heartbeat %llu %s by its clock; lease %u ms%s", w->worker,
-                *w->host ? " on " : "", w->host, (unsigned long long)w->counter, ago(p, w->written_at_ms).p,
-                (unsigned)w->lease_ms, gone);
+                *w->host ? " on " : "", w->host, (unsigned long long)w->counter,
+                describe_age(p, w->written_at_ms).p, (unsigned)w->lease_ms, gone);
 }
 
 /* Returns 1 if the owner looks alive and the leader has assigned the lease to another worker. */
@@ -299,7 +301,7 @@ static void say_claim(page *p, const sloop_lease_t *l) {
                   p->e->assigned_to);
   else if (is_to_move(p, l) && p->e->assigned_silent_ms > 0)
     slp_lease_say(p->b, "assigned to: %s, which was last heard from %s ago", id_of(p->e->assigned_to).p,
-                  span(p->e->assigned_silent_ms).p);
+                  describe_span(p->e->assigned_silent_ms).p);
   else if (is_to_move(p, l))
     slp_lease_say(p->b, "assigned to: %s, which will request it", id_of(p->e->assigned_to).p);
 }
@@ -328,15 +330,17 @@ static text read_up_to(const sloop_lease_t *l) {
 
 static void say_lease(page *p, const sloop_lease_t *l) {
   char behind[80] = "";
-  if (l->behind_ms >= 0) snprintf(behind, sizeof behind, ", %.40s behind then", span(l->behind_ms).p);
-  slp_lease_say(p->b, "position: %s%s; written %s%s", position(l).p, read_up_to(l).p,
-                ago(p, l->written_at_ms).p, behind);
+  if (l->behind_ms >= 0)
+    snprintf(behind, sizeof behind, ", %.40s behind then", describe_span(l->behind_ms).p);
+  slp_lease_say(p->b, "position: %s%s; written %s%s", describe_position(l).p, read_up_to(l).p,
+                describe_age(p, l->written_at_ms).p, behind);
   if (p->e->why == SLOOP_WHY_READ) say_behind(p, l);
   slp_lease_say(p->b, "%s: %llu", p->e->epoch_is_counter ? "counter" : "epoch", (unsigned long long)l->epoch);
   if (*l->owner) say_owner(p, l);
   if (!is_ended(l)) say_claim(p, l);
   if (*l->avoid)
-    slp_lease_say(p->b, "given up for lack of progress by: %s, %s%s", l->avoid, ago(p, l->avoid_at_ms).p,
+    slp_lease_say(p->b, "given up for lack of progress by: %s, %s%s", l->avoid,
+                  describe_age(p, l->avoid_at_ms).p,
                   given_up_ago_ms(p, l) < AVOIDED_MS
                       ? "; for ten minutes the leader gives it to another worker if there is one"
                       : "");

@@ -49,7 +49,7 @@ struct exporter {
 /* ---- readings ----------------------------------------------------------------------------------------- */
 
 /* Reports why the readings of a table fail. The same reason is reported only once. */
-static void tell(place *p) {
+static void tell_reading_failure(place *p) {
   const slp_args *a = p->e->app.args;
   const char *why = p->readings.why;
   if (!a->quiet && strcmp(p->said, p->readings.why) != 0)
@@ -58,12 +58,12 @@ static void tell(place *p) {
   memcpy(p->said, p->readings.why, sizeof p->said);
 }
 
-static void failed(place *p, const char *why) {
+static void note_reading_failure(place *p, const char *why) {
   slp_lease_readings_failed(&p->readings, why);
-  tell(p);
+  tell_reading_failure(p);
 }
 
-static void worked(place *p) {
+static void note_reading_success(place *p) {
   const slp_args *a = p->e->app.args;
   if (!a->quiet && *p->said)
     slp_say_if_room("the leases of %.80s of %.80s can be read again", p->readings.app, p->readings.stream);
@@ -79,17 +79,17 @@ static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases
   if (p->consumer.stopping || p->consumer.failed) return;
   if (status) slp_cli_consumer_error_line(&p->consumer, status, error, line, sizeof line);
   if (status)
-    failed(p, line);
+    note_reading_failure(p, line);
   else if (slp_lease_readings_take(&p->readings, leases, slp_program_mono_us(), slp_program_wall_ms()) == 0)
-    worked(p);
+    note_reading_success(p);
   else
-    tell(p);
+    tell_reading_failure(p);
 }
 
 /* Returns how long a reading may ask shards for their lags: half of the time between two readings. */
 static uint32_t read_ms(const slp_args *a) { return a->leases_ms / 2; }
 
-static void ask(place *p, uint64_t now_us) {
+static void start_table_reading(place *p, uint64_t now_us) {
   const slp_args *a = p->e->app.args;
   sloop_admin_t *admin = p->consumer.admin;
   p->asked_us = now_us;
@@ -97,26 +97,26 @@ static void ask(place *p, uint64_t now_us) {
   int r =
       a->no_read ? sloop_admin_leases(admin, on_leases, p) : sloop_admin_lag(admin, read_ms(a), on_leases, p);
   p->asking = r == 0;
-  if (r) failed(p, sloop_strerror(r));
+  if (r) note_reading_failure(p, sloop_strerror(r));
 }
 
-static void look(place *p, uint64_t now_us) {
+static void start_or_check_reading(place *p, uint64_t now_us) {
   if (p->consumer.stopping || p->consumer.failed || now_us < p->next_us) return;
   if (!p->asking) {
-    ask(p, now_us);
+    start_table_reading(p, now_us);
   } else if (!p->overdue && now_us - p->asked_us >= read_ms(p->e->app.args) * UINT64_C(1000) + OVERDUE_US) {
     char line[SLP_READINGS_WHY];
     p->overdue = 1;
     snprintf(line, sizeof line, "no answer in %llu s%s%.300s",
              (unsigned long long)((now_us - p->asked_us) / 1000000u),
              *p->consumer.error ? "; the last error: " : "", p->consumer.error);
-    failed(p, line);
+    note_reading_failure(p, line);
   }
 }
 
 /* ---- the page ----------------------------------------------------------------------------------------- */
 
-static int sample(void *arg, slp_sample *into, int with_shards) {
+static int sample_all_places(void *arg, slp_sample *into, int with_shards) {
   const exporter *e = arg;
   int bad = 0;
   for (size_t i = 0; i < e->places_n && !bad; i++)
@@ -160,7 +160,7 @@ static void on_tick(slp_app *app) {
   uint64_t now_us = slp_program_mono_us();
   for (size_t i = 0; i < e->places_n; i++) {
     slp_cli_consumer_leave_if_stuck(&e->places[i].consumer);
-    if (!e->closing) look(&e->places[i], now_us);
+    if (!e->closing) start_or_check_reading(&e->places[i], now_us);
   }
 }
 
@@ -198,7 +198,7 @@ static int open_page(exporter *e) {
   const slp_lease_page_opts o = {.mem = e->app.mem,
                                  .loop = e->app.loop,
                                  .listen = a->metrics.listen,
-                                 .sample = sample,
+                                 .sample = sample_all_places,
                                  .on_closed = on_page_closed,
                                  .arg = e};
   int r = slp_lease_page_open(&e->page, &o, why);

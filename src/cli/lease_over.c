@@ -15,7 +15,7 @@ typedef struct over {
   size_t n;
 } over;
 
-static void add(over *o, const char *name, const char *why) {
+static void add_name_with_reason(over *o, const char *name, const char *why) {
   if (o->n < NAMES_MAX) slp_buf_addf(o->b, "%s%.128s (%s)", o->n ? ", " : "", name, why);
   o->n++;
 }
@@ -27,7 +27,7 @@ static void add_shard(over *o, const sloop_lease_t *l, const sloop_leases_t *all
   char text[24];
   if (!lost && lag.ms >= 0 && lag.ms <= limit_ms) return;
   slp_lease_lag_text(lag, text);
-  add(o, slp_shard_short(l->shard), lost ? lost : lag.ms < 0 ? "unknown" : text);
+  add_name_with_reason(o, slp_shard_short(l->shard), lost ? lost : lag.ms < 0 ? "unknown" : text);
 }
 
 size_t slp_lease_over(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, int64_t limit_ms,
@@ -37,9 +37,9 @@ size_t slp_lease_over(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, int64
   slp_buf_addf(b, "lag above %.40s, or unknown: ", given);
   for (size_t i = 0; i < l->leases_n; i++) add_shard(&o, l->leases[i], l, now_ms, limit_ms);
   for (size_t i = 0; i < l->unleased_n; i++) add_shard(&o, l->unleased[i], l, now_ms, limit_ms);
-  for (size_t i = 0; i < l->bad_rows_n; i++) add(&o, "an invalid row", "unknown");
-  if (l->unlisted && *l->unlisted) add(&o, "shards without a lease", "unknown");
-  if (l->leases_n + l->unleased_n + l->bad_rows_n == 0) add(&o, "every shard", "no lease");
+  for (size_t i = 0; i < l->bad_rows_n; i++) add_name_with_reason(&o, "an invalid row", "unknown");
+  if (l->unlisted && *l->unlisted) add_name_with_reason(&o, "shards without a lease", "unknown");
+  if (l->leases_n + l->unleased_n + l->bad_rows_n == 0) add_name_with_reason(&o, "every shard", "no lease");
   if (o.n > NAMES_MAX) slp_buf_addf(b, " and %zu more", o.n - NAMES_MAX);
   if (!o.n) slp_buf_cut(b, before);
   return o.n;

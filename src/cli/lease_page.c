@@ -17,7 +17,7 @@ struct slp_lease_page {
   slp_metrics_server server;
 };
 
-static int sample(void *arg, slp_sample *into, int with_shards) {
+static int pass_sample_request(void *arg, slp_sample *into, int with_shards) {
   const slp_lease_page *p = arg;
   return p->o.sample(p->o.arg, into, with_shards);
 }
@@ -49,7 +49,7 @@ int slp_lease_page_open(slp_lease_page **ret, const slp_lease_page_opts *o, char
   if (!p) return SLP_ENOMEM;
   p->o = *o;
   p->server = (slp_metrics_server){
-      .sample = sample, .own = nothing_of_its_own, .on_closed = on_server_closed, .arg = p};
+      .sample = pass_sample_request, .own = nothing_of_its_own, .on_closed = on_server_closed, .arg = p};
   int r = slp_uv_host_new(&p->host, o->loop, o->mem, &uo);
   if (!r) {
     r = slp_metrics_server_open(&p->server, p->host, o->listen, why);

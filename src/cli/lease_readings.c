@@ -29,7 +29,7 @@ void slp_lease_readings_failed(slp_lease_readings *r, const char *why) {
 /* ---- taking a reading -------------------------------------------------------------------------------- */
 
 /* Adds 1 to the count of `word`. */
-static void count(slp_sample_count *counts, size_t *n, const char *word) {
+static void count_word(slp_sample_count *counts, size_t *n, const char *word) {
   size_t i = 0;
   while (i < *n && strcmp(counts[i].word, word) != 0) i++;
   /* cannot happen: SLP_SAMPLE_WORDS is at least the number of different words */
@@ -47,7 +47,7 @@ typedef struct sum {
 static int add_shard(slp_sample *to, slp_sample_table *t, sum *all, const sloop_lease_t *l,
                      const sloop_leases_t *leases, int64_t wall_ms) {
   slp_lease_lag lag = slp_lease_lag_of(l, leases, wall_ms);
-  count(t->lags, &t->lags_n, slp_lease_lag_word(l, lag));
+  count_word(t->lags, &t->lags_n, slp_lease_lag_word(l, lag));
   all->unknown += lag.ms < 0;
   all->behind_ms = slp_max_i64(all->behind_ms, lag.ms);
   if (slp_lease_mood_of(l) == SLP_LEASE_IS_ENDED) return 0;
@@ -58,15 +58,15 @@ static int add_shards(slp_sample *to, slp_sample_table *t, sum *all, const sloop
                       int64_t wall_ms) {
   int bad = 0;
   for (size_t i = 0; i < l->leases_n && !bad; i++) {
-    count(t->leases, &t->leases_n, slp_lease_mood_word(slp_lease_mood_in(l->leases[i], l)));
+    count_word(t->leases, &t->leases_n, slp_lease_mood_word(slp_lease_mood_in(l->leases[i], l)));
     bad = add_shard(to, t, all, l->leases[i], l, wall_ms);
   }
   for (size_t i = 0; i < l->unleased_n && !bad; i++) {
-    count(t->leases, &t->leases_n, "unleased");
+    count_word(t->leases, &t->leases_n, "unleased");
     bad = add_shard(to, t, all, l->unleased[i], l, wall_ms);
   }
   for (size_t i = 0; i < l->workers_n; i++)
-    count(t->workers, &t->workers_n, slp_worker_word(l->workers[i], wall_ms));
+    count_word(t->workers, &t->workers_n, slp_worker_word(l->workers[i], wall_ms));
   all->unknown += l->bad_rows_n + (l->unlisted && *l->unlisted);
   return bad;
 }

@@ -228,12 +228,12 @@ int slp_lease_table_with(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, si
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
-static void begin(slp_jw *w, const char *stream) {
+static void begin_json_line(slp_jw *w, const char *stream) {
   slp_jw_object(w, NULL);
   slp_jw_z_or_null(w, "stream", stream);
 }
 
-static void end(slp_jw *w) {
+static void end_json_line(slp_jw *w) {
   slp_jw_object_end(w);
   slp_buf_add_char(w->b, '\n');
 }
@@ -244,7 +244,7 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, i
   slp_jw w = {.b = b, .one_line = 1};
   char position[200] = "";
   if (!slp_lease_begin_is_untold(l)) slp_position_text(&l->position, position);
-  begin(&w, stream);
+  begin_json_line(&w, stream);
   slp_jw_z_or_null(&w, leased ? "shard" : "unleased", l->shard);
   slp_jw_z(&w, "state", state_word(l, leased, all));
   slp_jw_z_or_null(&w, "owner", l->owner);
@@ -262,13 +262,13 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, i
   slp_jw_bool(&w, "behind_at_most", lag.at_most);
   slp_jw_z(&w, "lag", slp_lease_lag_word(l, lag));
   if (l->lag_error && *l->lag_error) slp_jw_z(&w, "lag_error", l->lag_error);
-  end(&w);
+  end_json_line(&w);
 }
 
 static void worker_json(slp_buf *b, const char *stream, const sloop_worker_t *k, int64_t now_ms) {
   slp_lease_lag lag = slp_worker_lag_of(k, now_ms);
   slp_jw w = {.b = b, .one_line = 1};
-  begin(&w, stream);
+  begin_json_line(&w, stream);
   slp_jw_z_or_null(&w, "worker", k->worker);
   slp_jw_z(&w, "state", slp_worker_word(k, now_ms));
   slp_jw_bool(&w, "leads", k->leads);
@@ -281,7 +281,7 @@ static void worker_json(slp_buf *b, const char *stream, const sloop_worker_t *k,
   slp_jw_i64_or_null(&w, "rate_bytes", k->rate_bytes);
   slp_jw_z_or_null(&w, "host", k->host);
   slp_jw_bool(&w, "behind_at_most", lag.at_most);
-  end(&w);
+  end_json_line(&w);
 }
 
 int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int64_t now_ms) {
@@ -290,29 +290,29 @@ int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int6
   for (size_t i = 0; i < l->workers_n; i++) worker_json(b, stream, l->workers[i], now_ms);
   for (size_t i = 0; i < l->bad_rows_n; i++) {
     slp_jw w = {.b = b, .one_line = 1};
-    begin(&w, stream);
+    begin_json_line(&w, stream);
     slp_jw_z_or_null(&w, "bad_row", l->bad_rows[i]);
-    end(&w);
+    end_json_line(&w);
   }
   if (passed_over(l)) {
     slp_jw w = {.b = b, .one_line = 1};
-    begin(&w, stream);
+    begin_json_line(&w, stream);
     slp_jw_z(&w, "passed_over", l->passed_over);
-    end(&w);
+    end_json_line(&w);
   }
   if (l->draining) {
     slp_jw w = {.b = b, .one_line = 1};
-    begin(&w, stream);
+    begin_json_line(&w, stream);
     slp_jw_z(&w, "drain", is_drained(l) ? "drained" : "draining");
     slp_jw_z_or_null(&w, "by", l->drained_by);
     slp_jw_i64_or_null(&w, "since", l->drained_at_ms);
-    end(&w);
+    end_json_line(&w);
   }
   if (is_unlisted(l)) {
     slp_jw w = {.b = b, .one_line = 1};
-    begin(&w, stream);
+    begin_json_line(&w, stream);
     slp_jw_z(&w, "unlisted", l->unlisted);
-    end(&w);
+    end_json_line(&w);
   }
   return slp_buf_failed(b);
 }

@@ -29,7 +29,7 @@ void slp_ledger_free(slp_ledger *l) {
 
 /* Grows the array of shards. realloc would break the lists in the array, because the head of an empty list
  * points at itself. So the entries of each list are moved to a new list. */
-static int grow(slp_ledger *l) {
+static int grow_ledger_shards(slp_ledger *l) {
   uint32_t cap = l->shards_cap ? l->shards_cap * 2 : 16;
   slp_ledger_shard *to = slp_zalloc_n(l->mem, cap, sizeof *to);
   if (!to) return SLP_ENOMEM;
@@ -58,7 +58,7 @@ int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_n
   uint32_t before = l->names.n;
   uint32_t number = slp_names_number(&l->names, shard);
   if (number == UINT32_MAX) return SLP_ENOMEM;
-  if (number >= l->shards_cap && grow(l) != 0) return SLP_ENOMEM;
+  if (number >= l->shards_cap && grow_ledger_shards(l) != 0) return SLP_ENOMEM;
   slp_ledger_shard *s = &l->shards[number];
   *ret_new = number == before;
   if (*ret_new) memcpy(s->parents, l->changing, sizeof s->parents);
@@ -83,7 +83,7 @@ static int all_read(const slp_ledger *l, uint32_t shard) {
   return shard == UINT32_MAX || slp_list_empty(&l->shards[shard].waiting);
 }
 
-static entry *find(slp_ledger_shard *s, const char *seq, size_t n) {
+static entry *find_waiting_entry(slp_ledger_shard *s, const char *seq, size_t n) {
   SLP_LIST_EACH(&s->waiting, it) {
     entry *e = SLP_OWNER(it, entry, link);
     if (strlen(e->seq) == n && memcmp(e->seq, seq, n) == 0) return e;
@@ -98,7 +98,7 @@ void slp_ledger_read(slp_ledger *l, const char *shard, const char *seq, size_t s
     l->time_back++;
   else
     l->latest_ms = arrived_at_ms;
-  entry *e = number == UINT32_MAX ? NULL : find(&l->shards[number], seq, seq_n);
+  entry *e = number == UINT32_MAX ? NULL : find_waiting_entry(&l->shards[number], seq, seq_n);
   if (!e) {
     l->wrong++;
     return;

@@ -92,13 +92,13 @@ static void leave_if_done(apps *l) {
   if (l->consumer.closed && l->app.out && slp_app_unwritten(&l->app) == 0) slp_app_close(&l->app);
 }
 
-static void stop(apps *l) {
+static void stop_listing_apps(apps *l) {
   slp_apps_free(l->find);
   l->find = NULL;
   slp_cli_consumer_stop(&l->consumer, 0);
 }
 
-static void fail(apps *l, const char *why) {
+static void fail_listing_apps(apps *l, const char *why) {
   slp_apps_free(l->find);
   l->find = NULL;
   slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, why);
@@ -107,7 +107,7 @@ static void fail(apps *l, const char *why) {
 static void write_text(apps *l, slp_buf *text) {
   if (slp_buf_failed(text)) {
     slp_buf_free(text);
-    fail(l, "no memory");
+    fail_listing_apps(l, "no memory");
     return;
   }
   slp_app_write(&l->app, text);
@@ -154,7 +154,7 @@ static void on_done(slp_apps *f, const slp_fail *why, void *arg) {
   }
   if (!l->app.args->json && l->n) show_table(l);
   if (!l->n && !failed && !l->app.args->quiet) slp_say("there are no applications here");
-  stop(l);
+  stop_listing_apps(l);
 }
 
 /* ---- suggestions --------------------------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ static void on_name(slp_apps *f, const slp_found_app *a, void *arg) {
   if (name) l->names[l->names_n++] = name;
 }
 
-static void suggest(apps *l) {
+static void suggest_app_names(apps *l) {
   slp_nearest like;
   char text[480];
   slp_nearest_begin(&like, slp_str_of(l->missing));
@@ -181,8 +181,8 @@ static void suggest(apps *l) {
 static void on_suggested(slp_apps *f, const slp_fail *why, void *arg) {
   (void)f;
   (void)why;
-  suggest(arg);
-  stop(arg);
+  suggest_app_names(arg);
+  stop_listing_apps(arg);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------- */
@@ -194,13 +194,13 @@ static void end_early(apps *l, const char *why) {
   char line[160];
   if (!l->app.args->json && l->n) show_table(l);
   snprintf(line, sizeof line, "%s; shown: %zu", why, l->n);
-  fail(l, line);
+  fail_listing_apps(l, line);
 }
 
 static void on_interrupt(slp_app *app) {
   apps *l = app->user;
   if (l->consumer.stopping || l->missing)
-    stop(l);
+    stop_listing_apps(l);
   else
     end_early(l, "interrupted before all tables were read");
   leave_if_done(l);
@@ -208,7 +208,7 @@ static void on_interrupt(slp_app *app) {
 
 static void on_out_failed(slp_app *app) {
   apps *l = app->user;
-  stop(l);
+  stop_listing_apps(l);
   leave_if_done(l);
 }
 
@@ -224,8 +224,8 @@ static void on_tick(slp_app *app) {
   slp_cli_consumer_tick(&l->consumer);
   if (!l->limit_us || slp_program_mono_us() - l->begun_us < l->limit_us) return;
   if (l->missing) {
-    suggest(l); /* among the names found so far */
-    stop(l);
+    suggest_app_names(l); /* among the names found so far */
+    stop_listing_apps(l);
     return;
   }
   snprintf(line, sizeof line, "the tables were not all read in %llu s",
@@ -233,7 +233,7 @@ static void on_tick(slp_app *app) {
   end_early(l, line);
 }
 
-static void begin(apps *l, const slp_apps_calls *calls) {
+static void begin_listing_apps(apps *l, const slp_apps_calls *calls) {
   sloop_opts_t o = l->app.args->opts;
   const char *store = o.store;
   l->consumer = (slp_cli_consumer){.user = l, .on_closed = on_closed};
@@ -251,15 +251,15 @@ static void begin(apps *l, const slp_apps_calls *calls) {
   int r = slp_apps_new(&l->find, l->consumer.s, store, calls, l);
   if (!r) return;
   if (l->missing)
-    stop(l); /* it is no failure if nothing can be suggested */
+    stop_listing_apps(l); /* it is no failure if nothing can be suggested */
   else if (r == SLOOP_EOPTION)
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE,
                           "--store: use dynamodb, dynamodb:TABLE or sqlite:FILE");
   else
-    fail(l, "no memory");
+    fail_listing_apps(l, "no memory");
 }
 
-static int run(apps *l, slp_mem *mem, const slp_args *args, const slp_apps_calls *calls) {
+static int run_listing_apps(apps *l, slp_mem *mem, const slp_args *args, const slp_apps_calls *calls) {
   l->app.user = l;
   l->app.on_interrupt = on_interrupt;
   l->app.on_out_failed = on_out_failed;
@@ -267,7 +267,7 @@ static int run(apps *l, slp_mem *mem, const slp_args *args, const slp_apps_calls
   l->app.on_tick = on_tick;
   l->app.on_written = on_written;
   slp_columns_init(&l->table, mem, columns, SLP_COUNT(columns));
-  if (slp_app_open(&l->app, mem, args) == 0) begin(l, calls);
+  if (slp_app_open(&l->app, mem, args) == 0) begin_listing_apps(l, calls);
   int code = slp_app_run(&l->app);
   slp_columns_free(&l->table);
   for (size_t i = 0; i < l->names_n; i++) slp_free(mem, l->names[i]);
@@ -278,11 +278,11 @@ int slp_list_apps_run(slp_mem *mem, const slp_args *args) {
   static const slp_apps_calls calls = {.on_app = on_app, .on_done = on_done};
   apps l = {.app = {.mem = mem, .args = args}};
   l.limit_us = (uint64_t)(args->contact_ms ? args->contact_ms : args->timeout_ms) * 1000u;
-  return run(&l, mem, args, &calls);
+  return run_listing_apps(&l, mem, args, &calls);
 }
 
 void slp_apps_suggest(slp_mem *mem, const slp_args *args, const char *missing) {
   static const slp_apps_calls calls = {.on_app = on_name, .on_done = on_suggested};
   apps l = {.app = {.mem = mem, .args = args}, .missing = missing, .limit_us = SUGGEST_US};
-  run(&l, mem, args, &calls);
+  run_listing_apps(&l, mem, args, &calls);
 }

@@ -97,7 +97,7 @@ static void show_table(slp_buf *b, const char *stream_or_null, int first, const 
   slp_list_table(b, shards, n, terminal ? width : 0);
 }
 
-static void begin(list *l);
+static void open_listed_stream(list *l);
 
 static int has_more(const list *l) {
   return !l->consumer.failed && !l->app.interrupted && !l->app.out_failed &&
@@ -118,7 +118,7 @@ static int may_ask_again(const list *l, const sloop_error_t *error) {
 
 /* Returns 1 with an empty `text` if the call succeeded and its result must be printed. Returns 0 if the
  * consumer is ending, or if the call failed; then it is sent again later, or the command fails. */
-static int answered(list *l, int status, const sloop_error_t *error, slp_buf *text) {
+static int take_answer_or_ask_again(list *l, int status, const sloop_error_t *error, slp_buf *text) {
   if (l->consumer.stopping || l->consumer.failed) return 0;
   if (status != 0 && may_ask_again(l, error) &&
       slp_cli_consumer_asks_again(&l->consumer, error, ++l->tries)) {
@@ -135,7 +135,7 @@ static int answered(list *l, int status, const sloop_error_t *error, slp_buf *te
   return 1;
 }
 
-static void print(list *l, slp_buf *text) {
+static void print_and_stop(list *l, slp_buf *text) {
   if (slp_buf_failed(text)) {
     slp_buf_free(text);
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
@@ -151,11 +151,11 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards
   const slp_args *a = l->app.args;
   slp_buf text;
   (void)s;
-  if (!answered(l, status, error, &text)) return;
+  if (!take_answer_or_ask_again(l, status, error, &text)) return;
   const char *stream = a->streams[l->at];
   for (size_t i = 0; i < n && a->json; i++) slp_list_json(&text, stream, shards[i]);
   if (!a->json) show_table(&text, slp_args_several(a) ? stream : NULL, l->at == 0, shards, n);
-  print(l, &text);
+  print_and_stop(l, &text);
 }
 
 static void on_registered(sloop_admin_t *admin, int status, const sloop_registered_t *const *consumers,
@@ -164,17 +164,17 @@ static void on_registered(sloop_admin_t *admin, int status, const sloop_register
   const slp_args *a = l->app.args;
   slp_buf text;
   (void)admin;
-  if (!answered(l, status, error, &text)) return;
+  if (!take_answer_or_ask_again(l, status, error, &text)) return;
   for (size_t i = 0; i < n; i++) {
     if (a->mode == SLP_MODE_CONSUMERS)
       slp_consumers_show(&text, a->streams[l->at], slp_args_several(a), consumers[i], a->json);
     else
       slp_consumers_show_removed(&text, consumers[i]);
   }
-  print(l, &text);
+  print_and_stop(l, &text);
 }
 
-static int ask(list *l) {
+static int start_list_request(list *l) {
   const slp_args *a = l->app.args;
   if (a->mode == SLP_MODE_CONSUMERS) return sloop_admin_registered(l->consumer.admin, on_registered, l);
   if (a->mode == SLP_MODE_DEREGISTER)
@@ -186,7 +186,7 @@ static void on_closed(slp_cli_consumer *c) {
   list *l = c->user;
   if (has_more(l)) {
     l->at++;
-    begin(l);
+    open_listed_stream(l);
   } else {
     leave_if_done(l);
   }
@@ -215,7 +215,7 @@ static void on_overdue(slp_app *app) {
 }
 
 static int ask_or_fail(list *l) {
-  int r = ask(l);
+  int r = start_list_request(l);
   if (r == SLOOP_EOPTION)
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE, "only streams of Kinesis have registered consumers");
   else if (r)
@@ -243,7 +243,7 @@ static void on_tick(slp_app *app) {
   slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
 }
 
-static void begin(list *l) {
+static void open_listed_stream(list *l) {
   const slp_args *a = l->app.args;
   sloop_opts_t o = a->opts;
   l->consumer = (slp_cli_consumer){.user = l, .on_closed = on_closed};
@@ -267,6 +267,6 @@ int slp_list_run(slp_mem *mem, const slp_args *args) {
   l.app.on_tick = on_tick;
   l.app.on_written = on_written;
   l.app.on_out_failed = on_out_failed;
-  if (slp_app_open(&l.app, mem, args) == 0) begin(&l);
+  if (slp_app_open(&l.app, mem, args) == 0) open_listed_stream(&l);
   return slp_app_run(&l.app);
 }

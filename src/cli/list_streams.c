@@ -81,13 +81,13 @@ static void leave_if_done(streams *l) {
   if (l->consumer.closed && l->app.out && slp_app_unwritten(&l->app) == 0) slp_app_close(&l->app);
 }
 
-static void stop(streams *l) {
+static void stop_stream_list(streams *l) {
   slp_find_free(l->find);
   l->find = NULL;
   slp_cli_consumer_stop(&l->consumer, 0);
 }
 
-static void fail(streams *l, const char *why) {
+static void fail_stream_list(streams *l, const char *why) {
   slp_find_free(l->find);
   l->find = NULL;
   slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, why);
@@ -96,7 +96,7 @@ static void fail(streams *l, const char *why) {
 static void write_text(streams *l, slp_buf *text) {
   if (slp_buf_failed(text)) {
     slp_buf_free(text);
-    fail(l, "no memory");
+    fail_stream_list(l, "no memory");
     return;
   }
   slp_app_write(&l->app, text);
@@ -129,7 +129,7 @@ static int is_not_served(const slp_fail *f) {
 
 /* If listing the names of one service has failed, reports why. Returns 1 if the command must fail because of
  * that. */
-static int report(streams *l, const slp_fail *f, const char *what) {
+static int report_missing_names(streams *l, const slp_fail *f, const char *what) {
   char line[SLP_TOLD_LINE];
   if (f->class == SLP_FINE) return 0;
   if (l->app.args->opts.endpoint && is_not_served(f)) {
@@ -156,13 +156,13 @@ static void show_table(streams *l) {
 static void on_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg) {
   streams *l = arg;
   (void)f;
-  int kinesis = report(l, &fails[SLP_FIND_KINESIS], "streams of Kinesis"),
-      tables = report(l, &fails[SLP_FIND_TABLES], "tables with a stream");
+  int kinesis = report_missing_names(l, &fails[SLP_FIND_KINESIS], "streams of Kinesis"),
+      tables = report_missing_names(l, &fails[SLP_FIND_TABLES], "tables with a stream");
   int none = fails[SLP_FIND_KINESIS].class != SLP_FINE && fails[SLP_FIND_TABLES].class != SLP_FINE;
   if (kinesis || tables || none) l->app.exit_code = SLP_EXIT_FAILED;
   if (!l->app.args->json && l->n) show_table(l);
   if (!l->n && !kinesis && !tables && !none && !l->app.args->quiet) slp_say("there are no streams here");
-  stop(l);
+  stop_stream_list(l);
 }
 
 /* ---- suggestions --------------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static void on_names(slp_find *f, const char *const *names, size_t n, void *arg)
 static void on_suggested(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg) {
   (void)f;
   (void)fails;
-  stop(arg);
+  stop_stream_list(arg);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------- */
@@ -198,13 +198,13 @@ static void end_early(streams *l, const char *why) {
   char line[160];
   if (!l->app.args->json && l->n) show_table(l);
   snprintf(line, sizeof line, "%s; shown: %zu", why, l->n);
-  fail(l, line);
+  fail_stream_list(l, line);
 }
 
 static void on_interrupt(slp_app *app) {
   streams *l = app->user;
   if (l->consumer.stopping || l->missing)
-    stop(l);
+    stop_stream_list(l);
   else
     end_early(l, "interrupted before all streams were listed");
   leave_if_done(l);
@@ -212,7 +212,7 @@ static void on_interrupt(slp_app *app) {
 
 static void on_out_failed(slp_app *app) {
   streams *l = app->user;
-  stop(l);
+  stop_stream_list(l);
   leave_if_done(l);
 }
 
@@ -228,7 +228,7 @@ static void on_tick(slp_app *app) {
   slp_cli_consumer_tick(&l->consumer);
   if (!l->limit_us || slp_program_mono_us() - l->begun_us < l->limit_us) return;
   if (l->missing) {
-    stop(l);
+    stop_stream_list(l);
     return;
   }
   snprintf(line, sizeof line, "the streams were not all listed in %llu s",
@@ -260,7 +260,7 @@ void slp_listing_opts(const slp_args *a, char room[SLP_STREAM_ARN_MAX + 1], sloo
   ret->retrieval = SLOOP_RETRIEVAL_POLL;
 }
 
-static void begin(streams *l, const slp_find_calls *calls) {
+static void start_stream_search(streams *l, const slp_find_calls *calls) {
   sloop_opts_t o;
   char room[SLP_STREAM_ARN_MAX + 1];
   slp_listing_opts(l->app.args, room, &o);
@@ -271,12 +271,12 @@ static void begin(streams *l, const slp_find_calls *calls) {
   else if (slp_find_new(&l->find, l->consumer.s, calls, l) == 0)
     return;
   else if (l->missing)
-    stop(l); /* it is no failure if nothing can be suggested */
+    stop_stream_list(l); /* it is no failure if nothing can be suggested */
   else
-    fail(l, "no memory");
+    fail_stream_list(l, "no memory");
 }
 
-static int run(streams *l, slp_mem *mem, const slp_args *args, const slp_find_calls *calls) {
+static int run_stream_list(streams *l, slp_mem *mem, const slp_args *args, const slp_find_calls *calls) {
   l->app.user = l;
   l->app.on_interrupt = on_interrupt;
   l->app.on_out_failed = on_out_failed;
@@ -284,7 +284,7 @@ static int run(streams *l, slp_mem *mem, const slp_args *args, const slp_find_ca
   l->app.on_tick = on_tick;
   l->app.on_written = on_written;
   slp_columns_init(&l->table, mem, columns, SLP_COUNT(columns));
-  if (slp_app_open(&l->app, mem, args) == 0) begin(l, calls);
+  if (slp_app_open(&l->app, mem, args) == 0) start_stream_search(l, calls);
   int code = slp_app_run(&l->app);
   slp_columns_free(&l->table);
   return code;
@@ -294,11 +294,11 @@ int slp_list_streams_run(slp_mem *mem, const slp_args *args) {
   static const slp_find_calls calls = {.on_stream = on_stream, .on_done = on_done};
   streams l = {.app = {.mem = mem, .args = args}};
   l.limit_us = (uint64_t)(args->contact_ms ? args->contact_ms : args->timeout_ms) * 1000u;
-  return run(&l, mem, args, &calls);
+  return run_stream_list(&l, mem, args, &calls);
 }
 
 void slp_streams_suggest(slp_mem *mem, const slp_args *args, const char *missing) {
   static const slp_find_calls calls = {.on_names = on_names, .on_done = on_suggested};
   streams l = {.app = {.mem = mem, .args = args}, .missing = missing, .limit_us = SUGGEST_US};
-  run(&l, mem, args, &calls);
+  run_stream_list(&l, mem, args, &calls);
 }

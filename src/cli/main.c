@@ -38,7 +38,7 @@
 
 static int make_version(slp_buf *b) { return slp_buf_addf(b, "stream-tail (sloop) %s\n", sloop_version()); }
 
-static int run(slp_mem *mem, slp_args *args, const slp_ml_settings *settings) {
+static int run_mode(slp_mem *mem, slp_args *args, const slp_ml_settings *settings) {
   slp_buf b;
   int go_on = 1, code = slp_matched_wanted(args) ? slp_matched_resolve(mem, args, &go_on) : SLP_EXIT_FINE;
   if (!go_on) return code;
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     if (args.mode != SLP_MODE_WATCH) slp_codes_allow();
     args.ret_missing = &missing;
     args.ret_missing_app = &missing_app;
-    code = run(mem, &args, args.multilang ? &settings : NULL);
+    code = run_mode(mem, &args, args.multilang ? &settings : NULL);
     if (missing && !args.quiet) slp_streams_suggest(mem, &args, missing);
     if (missing_app && !args.quiet) slp_apps_suggest(mem, &args, missing_app);
   }

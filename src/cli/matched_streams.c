@@ -55,13 +55,13 @@ void slp_matched_skips(const slp_args *a, slp_find_calls *calls) {
     calls->skips[slp_stream_is_of_table(slp_str_of(a->patterns[i])) ? SLP_FIND_TABLES : SLP_FIND_KINESIS] = 0;
 }
 
-static void stop(matching *m) {
+static void stop_matching(matching *m) {
   slp_find_free(m->find);
   m->find = NULL;
   slp_cli_consumer_stop(&m->consumer, 0);
 }
 
-static void fail(matching *m, const char *why) {
+static void fail_matching(matching *m, const char *why) {
   slp_find_free(m->find);
   m->find = NULL;
   slp_cli_consumer_fail(&m->consumer, SLP_EXIT_FAILED, why);
@@ -77,7 +77,7 @@ static int is_taken(const slp_args *a, const char *name) {
 
 /* Adds a stream that matches to a->streams. If a->streams is full, only counts the stream in m->matched_n, so
  * that on_done() can refuse. Returns 0 or SLP_ENOMEM. */
-static int take(matching *m, const char *name) {
+static int add_matched_stream(matching *m, const char *name) {
   slp_args *a = m->args;
   if (is_taken(a, name)) return 0;
   m->matched_n++;
@@ -93,7 +93,7 @@ static int take_all(matching *m, const slp_stream_pattern *p) {
     slp_buf_clear(&name);
     if (!slp_stream_pattern_takes(p, m->names[i], &name)) continue;
     n++;
-    r = slp_buf_failed(&name) ? SLP_ENOMEM : take(m, slp_buf_z(&name));
+    r = slp_buf_failed(&name) ? SLP_ENOMEM : add_matched_stream(m, slp_buf_z(&name));
   }
   slp_buf_free(&name);
   return r ? r : n;
@@ -131,7 +131,7 @@ static void fail_unmatched(matching *m, const char *word, const slp_stream_patte
   snprintf(line, sizeof line, "no %s matches %.200s%s",
            p->of_table ? "table with a stream" : "stream of Kinesis", word,
            *like ? like : "; stream-tail -L lists them; check the region (AWS_REGION, -X region=NAME)");
-  fail(m, line);
+  fail_matching(m, line);
 }
 
 /* Fails because the streams could not be listed. */
@@ -141,7 +141,7 @@ static void fail_unlisted(matching *m, const char *word, const slp_fail *f) {
   e.retry_in_ms = UINT64_MAX; /* slp_error_line adds advice only to errors that are not retried */
   slp_error_line(&e, why, sizeof why);
   snprintf(line, sizeof line, "%.200s: the streams can't be listed: %s", word, why);
-  fail(m, line);
+  fail_matching(m, line);
 }
 
 /* Keeps the names that the user gave, and leaves out the patterns. */
@@ -175,7 +175,7 @@ static void on_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *
     int taken = take_all(m, &m->patterns[i]);
     if (taken > 0) continue;
     if (taken < 0)
-      fail(m, "no memory for the names of streams");
+      fail_matching(m, "no memory for the names of streams");
     else
       fail_unmatched(m, a->patterns[i], &m->patterns[i]);
     return;
@@ -187,18 +187,18 @@ static void on_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *
         "more than %d streams match, and that many can be read at a time; use narrower patterns, in several "
         "commands",
         SLP_ARGS_STREAMS_MAX);
-    fail(m, line);
+    fail_matching(m, line);
     return;
   }
   m->found = 1;
-  stop(m);
+  stop_matching(m);
 }
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
 static void on_closed(slp_cli_consumer *c) { slp_app_close(&((matching *)c->user)->app); }
 
-static void on_interrupt(slp_app *app) { stop(app->user); }
+static void on_interrupt(slp_app *app) { stop_matching(app->user); }
 
 static void on_overdue(slp_app *app) {
   matching *m = app->user;
@@ -215,10 +215,10 @@ static void on_tick(slp_app *app) {
   if (!limit_us || slp_program_mono_us() - m->begun_us < limit_us) return;
   snprintf(line, sizeof line, "the streams were not all listed in %llu s",
            (unsigned long long)(limit_us / 1000000u));
-  fail(m, line);
+  fail_matching(m, line);
 }
 
-static void begin(matching *m) {
+static void begin_matching(matching *m) {
   sloop_opts_t o;
   char room[SLP_STREAM_ARN_MAX + 1];
   slp_find_calls calls = {.on_names = on_names, .on_done = on_done};
@@ -229,7 +229,7 @@ static void begin(matching *m) {
   if (slp_cli_consumer_open_idle(&m->consumer, &m->app, &o) != 0)
     slp_app_close(&m->app);
   else if (slp_find_new(&m->find, m->consumer.s, &calls, m) != 0)
-    fail(m, "no memory");
+    fail_matching(m, "no memory");
 }
 
 int slp_matched_resolve(slp_mem *mem, slp_args *a, int *ret_go_on) {
@@ -242,7 +242,7 @@ int slp_matched_resolve(slp_mem *mem, slp_args *a, int *ret_go_on) {
   m.app.on_interrupt = on_interrupt;
   m.app.on_overdue = on_overdue;
   m.app.on_tick = on_tick;
-  if (slp_app_open(&m.app, mem, a) == 0) begin(&m);
+  if (slp_app_open(&m.app, mem, a) == 0) begin_matching(&m);
   int code = slp_app_run(&m.app);
   *ret_go_on = m.found && !code;
   return code;

@@ -65,7 +65,7 @@ struct slp_matcher {
 /* ---- classes ------------------------------------------------------------------------------------------- */
 
 /* Splits each class that `set` divides: bytes inside the set and bytes outside it get different classes. */
-static void split(slp_matcher *m, const slp_regex_set *set) {
+static void split_byte_classes(slp_matcher *m, const slp_regex_set *set) {
   uint32_t in[256];
   for (size_t i = 0; i < 256; i++) in[i] = NOT_MADE;
   /* A byte keeps its class if byte_of[class] is on the same side of `set` (inside or outside). Otherwise the
@@ -84,14 +84,14 @@ static void split(slp_matcher *m, const slp_regex_set *set) {
 static void make_classes(slp_matcher *m) {
   slp_regex_put_words(&m->of_words);
   m->classes = 1;
-  for (size_t i = 0; i < m->r->sets_n && m->classes < 256; i++) split(m, &m->r->sets[i]);
-  if (m->r->words) split(m, &m->of_words);
+  for (size_t i = 0; i < m->r->sets_n && m->classes < 256; i++) split_byte_classes(m, &m->r->sets[i]);
+  if (m->r->words) split_byte_classes(m, &m->of_words);
 }
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 /* Drops all states of the automaton: at the beginning, and when the memory for states is full. */
-static void forget(slp_matcher *m) {
+static void drop_matcher_states(slp_matcher *m) {
   m->states_n = 0;
   m->pool_n = 0;
   memset(m->index, 0, m->slots * sizeof *m->index);
@@ -120,7 +120,7 @@ slp_matcher *slp_matcher_new(slp_mem *mem, const slp_regex *r) {
     slp_matcher_free(m);
     return NULL;
   }
-  forget(m);
+  drop_matcher_states(m);
   return m;
 }
 
@@ -175,7 +175,7 @@ typedef struct after {
 
 /* Returns 1 if the check holds at a position whose byte before is of the kind b and whose next byte is
  * `next`. */
-static int holds(int check, before b, after next) {
+static int does_check_hold(int check, before b, after next) {
   int word_before = b == WORD;
   switch ((slp_regex_check)check) {
     case SLP_REGEX_BEGIN: return b == BEGIN;
@@ -227,7 +227,7 @@ static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *
           break;
         case SLP_REGEX_JUMP: go_to(m, &n, to); break;
         case SLP_REGEX_CHECK:
-          if (holds(step->to, (before)s->before, next)) go_to(m, &n, at + 1);
+          if (does_check_hold(step->to, (before)s->before, next)) go_to(m, &n, at + 1);
       }
     }
     if (matched || i == s->set_n) break;
@@ -250,7 +250,7 @@ static uint32_t make_next(slp_matcher *m, uint32_t class, uint32_t *work) {
   before b =
       class < m->classes && m->r->words && slp_regex_in(&m->of_words, m->byte_of[class]) ? WORD : NO_WORD;
   if (m->states_n == m->states_max || m->pool_n + m->r->n + 1 > m->pool_max) {
-    forget(m);
+    drop_matcher_states(m);
     return state_of_target(m, b);
   }
   return *next = state_of_target(m, b);
@@ -260,7 +260,7 @@ static uint32_t make_next(slp_matcher *m, uint32_t class, uint32_t *work) {
 
 void slp_matcher_begin(slp_matcher *m, slp_str text) {
   m->text = text.n ? text : SLP_STR("");
-  if (m->states_n == m->states_max || m->pool_n + m->r->n + 1 > m->pool_max) forget(m);
+  if (m->states_n == m->states_max || m->pool_n + m->r->n + 1 > m->pool_max) drop_matcher_states(m);
   m->at = first_state(m);
 }
 

@@ -39,7 +39,9 @@ static void leave_if_done(migration *m) {
   if (m->consumer.closed && m->app.out && slp_app_unwritten(&m->app) == 0) slp_app_close(&m->app);
 }
 
-static void fail(migration *m, int code, const char *why) { slp_cli_consumer_fail(&m->consumer, code, why); }
+static void fail_migration(migration *m, int code, const char *why) {
+  slp_cli_consumer_fail(&m->consumer, code, why);
+}
 
 /* ---- the token as the target --------------------------------------------------------------------------- */
 
@@ -92,7 +94,7 @@ static int write_token(migration *m, slp_buf *out, const char *token) {
     if (!r) return 0;
     snprintf(why, sizeof why, "%.200s: %s", to->file, r == SLP_ENOMEM ? "no memory" : slp_local_why(r));
   }
-  fail(m, SLP_EXIT_FAILED, why);
+  fail_migration(m, SLP_EXIT_FAILED, why);
   return -1;
 }
 
@@ -119,7 +121,7 @@ static void put_lines(migration *m, slp_buf *lines) {
 }
 
 /* Prints what the copy has found and done. fine: 1 if the copy succeeded. */
-static void told(migration *m, const sloop_migration_t *found, int fine) {
+static void print_migration_result(migration *m, const sloop_migration_t *found, int fine) {
   slp_buf lines, out;
   int dry = !m->app.args->write;
   slp_buf_init(&lines, m->app.mem, TEXT_MAX);
@@ -130,7 +132,7 @@ static void told(migration *m, const sloop_migration_t *found, int fine) {
   if (!fine) slp_migrate_cut_off(&lines, found);
   if (there > 0) slp_buf_addf(&lines, "%s holds this token already\n", m->app.args->migrate_to.file);
   if (slp_buf_failed(&lines) || slp_buf_failed(&out)) {
-    fail(m, SLP_EXIT_FAILED, "no memory");
+    fail_migration(m, SLP_EXIT_FAILED, "no memory");
     slp_buf_free(&lines);
     slp_buf_free(&out);
     return;
@@ -149,7 +151,7 @@ static void tell_cut_off(migration *m, int may_have_written) {
            may_have_written ? "some of it may be written; run the same command again to continue"
                             : "nothing was written",
            *m->consumer.error ? "; the last error: " : "", m->consumer.error);
-  fail(m, SLP_EXIT_FAILED, line);
+  fail_migration(m, SLP_EXIT_FAILED, line);
 }
 
 /* Ends the copy early. on_migrated then reports what was copied before. */
@@ -166,16 +168,16 @@ static void on_migrated(sloop_admin_t *a, int status, const sloop_migration_t *f
   migration *m = arg;
   (void)a;
   if (*m->cut_off) {
-    if (found && found->wrote) told(m, found, 0);
+    if (found && found->wrote) print_migration_result(m, found, 0);
     tell_cut_off(m, found && found->wrote);
     return;
   }
   if (m->consumer.stopping) return;
-  if (found) told(m, found, status == 0);
+  if (found) print_migration_result(m, found, status == 0);
   if (status) {
     char line[400];
     slp_cli_consumer_error_line(&m->consumer, status, error, line, sizeof line);
-    fail(m, exit_code_of(status), line);
+    fail_migration(m, exit_code_of(status), line);
   }
   slp_cli_consumer_stop(&m->consumer, 0);
 }
@@ -262,7 +264,7 @@ static int read_token(migration *m, const char **ret) {
   return SLP_EINVAL;
 }
 
-static void begin(migration *m) {
+static void begin_migration(migration *m) {
   const slp_args *a = m->app.args;
   const char *token;
   sloop_opts_t o = a->opts;
@@ -280,7 +282,7 @@ static void begin(migration *m) {
   }
   sloop_place_t from = place_of(&a->migrate_from, token, a->snapshot), to = place_of(&a->migrate_to, NULL, 0);
   int r = sloop_admin_migrate(m->consumer.admin, &from, &to, a->write, on_migrated, m);
-  if (r) fail(m, SLP_EXIT_FAILED, "no memory");
+  if (r) fail_migration(m, SLP_EXIT_FAILED, "no memory");
 }
 
 int slp_migrate_run(slp_mem *mem, const slp_args *args) {
@@ -292,7 +294,7 @@ int slp_migrate_run(slp_mem *mem, const slp_args *args) {
   m.app.on_tick = on_tick;
   m.app.on_written = on_written;
   m.app.on_out_failed = on_out_failed;
-  if (slp_app_open(&m.app, mem, args) == 0) begin(&m);
+  if (slp_app_open(&m.app, mem, args) == 0) begin_migration(&m);
   int code = slp_app_run(&m.app);
   slp_buf_free(&m.token);
   slp_own_file_close(m.source);

@@ -20,7 +20,7 @@ static void say_places(const sloop_move_t *m, char out[480]) {
     snprintf(out, 480, "%s%s", from, filled);
 }
 
-static void say(slp_buf *b, const sloop_move_t *m) {
+static void say_move(slp_buf *b, const sloop_move_t *m) {
   char at[480], to[200];
   say_places(m, at);
   slp_position_text(&m->to, to);
@@ -74,11 +74,11 @@ static void say(slp_buf *b, const sloop_move_t *m) {
 }
 
 int slp_migrate_lines(slp_buf *b, const sloop_migration_t *m) {
-  for (size_t i = 0; i < m->moves_n; i++) say(b, m->moves[i]);
+  for (size_t i = 0; i < m->moves_n; i++) say_move(b, m->moves[i]);
   return slp_buf_failed(b);
 }
 
-static size_t count(const sloop_migration_t *m, sloop_move_kind_t kind) {
+static size_t count_moves_of_kind(const sloop_migration_t *m, sloop_move_kind_t kind) {
   size_t n = 0;
   for (size_t i = 0; i < m->moves_n; i++) n += m->moves[i]->kind == kind;
   return n;
@@ -86,21 +86,21 @@ static size_t count(const sloop_migration_t *m, sloop_move_kind_t kind) {
 
 int slp_migrate_cut_off(slp_buf *b, const sloop_migration_t *m) {
   if (m->wrote)
-    slp_lease_say(b, "%zu of %zu copied before it ended%s", count(m, SLOOP_MOVE_DONE),
+    slp_lease_say(b, "%zu of %zu copied before it ended%s", count_moves_of_kind(m, SLOOP_MOVE_DONE),
                   m->moves_n - m->problems_n,
                   m->problems_n ? "" : "; more may be: run the same command again to continue");
   return slp_buf_failed(b);
 }
 
 int slp_migrate_sum(slp_buf *b, const sloop_migration_t *m, int dry) {
-  size_t left = count(m, SLOOP_MOVE_TO_DO), done = count(m, SLOOP_MOVE_DONE);
+  size_t left = count_moves_of_kind(m, SLOOP_MOVE_TO_DO), done = count_moves_of_kind(m, SLOOP_MOVE_DONE);
   if (*m->token)
     slp_lease_say(b, dry ? "nothing was written; --write writes the token" : "the token is written");
   else if (dry && left)
     slp_lease_say(b, "%zu to copy, %zu there already; nothing was written: --write does it", left,
-                  count(m, SLOOP_MOVE_WAS_SO));
+                  count_moves_of_kind(m, SLOOP_MOVE_WAS_SO));
   else if (done)
-    slp_lease_say(b, "%zu copied, %zu were there already", done, count(m, SLOOP_MOVE_WAS_SO));
+    slp_lease_say(b, "%zu copied, %zu were there already", done, count_moves_of_kind(m, SLOOP_MOVE_WAS_SO));
   else
     slp_lease_say(b, "all %zu are there already", m->moves_n);
   return slp_buf_failed(b);

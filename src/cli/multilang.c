@@ -64,7 +64,7 @@ struct run {
   int guard_fd;
 };
 
-static void look(run *d);
+static void advance_daemon(run *d);
 static void on_overdue(slp_app *app);
 
 /* ---- the functions of slp_ml_ops, which multilang_shard.c calls ------------------------------------- */
@@ -98,7 +98,7 @@ static void on_exit(void *arg, int status, int signal_number) {
   slp_piped_drop(k->p);
   k->p = NULL;
   slp_ml_exited(&k->h, status, signal_number, slp_program_mono_us());
-  look(d);
+  advance_daemon(d);
 }
 
 static int op_start(slp_ml_shard *h) {
@@ -134,7 +134,7 @@ static void on_checkpointed(sloop_t *s, int status, void *arg) {
     free_if_over(k);
   else
     slp_ml_checkpointed(&k->h, status, slp_program_mono_us());
-  look(d);
+  advance_daemon(d);
 }
 
 static int op_checkpoint(slp_ml_shard *h, const slp_ml_place *place) {
@@ -197,7 +197,7 @@ static const slp_ml_ops ops = {op_start,  op_write,     op_close_input, op_kill,
 
 /* Returns the child of a shard whose lease this worker holds, or NULL. An earlier child of the same shard,
  * whose lease is gone, is not returned although it may still be ending. */
-static child *find(run *d, const char *shard) {
+static child *find_child_of_shard(run *d, const char *shard) {
   SLP_LIST_EACH(&d->children, it) {
     child *k = SLP_OWNER(it, child, link);
     if (!k->over && k->h.lease != SLP_ML_GONE && strcmp(k->h.id, shard) == 0) return k;
@@ -219,7 +219,7 @@ static void on_each(const sloop_shard_stats_t *st, void *arg) {
   b->found = 1;
 }
 
-static void begin(run *d, const char *shard) {
+static void add_child_for_shard(run *d, const char *shard) {
   child *k = SLP_NEW(d->app.mem, child);
   if (!k) {
     slp_cli_consumer_fail(&d->consumer, SLP_EXIT_FAILED, "no memory");
@@ -239,10 +239,10 @@ static void begin(run *d, const char *shard) {
 static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what) {
   run *d = c->user;
   uint64_t now = slp_program_mono_us();
-  child *k = find(d, shard);
+  child *k = find_child_of_shard(d, shard);
   switch (what) {
     case SLOOP_SHARD_OPENED:
-      if (!k) begin(d, shard);
+      if (!k) add_child_for_shard(d, shard);
       break;
     case SLOOP_SHARD_REPOSITIONED:
       if (k) slp_ml_repositioned(&k->h);
@@ -251,8 +251,8 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
       /* The stream no longer has the shard, so the library never reported it as opened, and it has no child
        * yet. A child is needed all the same, because only a child can checkpoint the end of the shard. */
       if (!k) {
-        begin(d, shard);
-        k = find(d, shard);
+        add_child_for_shard(d, shard);
+        k = find_child_of_shard(d, shard);
       }
       if (k) slp_ml_read_out(&k->h, now);
       break;
@@ -269,12 +269,12 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
       if (k) slp_ml_gone(&k->h, what == SLOOP_SHARD_ENDED, now);
       break;
   }
-  look(d);
+  advance_daemon(d);
 }
 
 static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
   run *d = c->user;
-  child *k = find(d, sloop_batch_at(b, 0)->shard);
+  child *k = find_child_of_shard(d, sloop_batch_at(b, 0)->shard);
   if (k)
     slp_ml_batch(&k->h, b, slp_program_mono_us());
   else
@@ -355,7 +355,7 @@ static void tell_in_vain(run *d) {
 
 /* Does whatever is possible now: starts children, stops the consumer, closes it, ends the daemon. Called
  * after each event. */
-static void look(run *d) {
+static void advance_daemon(run *d) {
   uint64_t now = slp_program_mono_us();
   if (!d->stopping_us) start_some(d, now);
   int waited = d->stopping_us && now - d->stopping_us >= d->s->grace_ms * 1000;
@@ -374,7 +374,7 @@ static void on_tick(slp_app *app) {
     if (!k->over) slp_ml_time(&k->h, now);
   }
   slp_cli_consumer_tick(&d->consumer);
-  look(d);
+  advance_daemon(d);
   /* app.c counts grace_ms only after a signal. If the consumer ended by itself, no signal has come, so this
    * function counts. */
   if (d->stopping_us && !app->interrupted && now - d->stopping_us >= app->grace_ms * UINT64_C(1000))
@@ -388,7 +388,7 @@ static void on_tick(slp_app *app) {
 
 /* ---- the end ---------------------------------------------------------------------------------- */
 
-static void stop(run *d) {
+static void stop_daemon(run *d) {
   if (d->stopping_us) return;
   d->stopping_us = slp_program_mono_us();
   for (slp_list *it = d->children.next, *after; it != &d->children; it = after) {
@@ -396,13 +396,13 @@ static void stop(run *d) {
     after = it->next;
     if (!k->over) slp_ml_stop(&k->h, d->stopping_us);
   }
-  look(d);
+  advance_daemon(d);
 }
 
 static void on_interrupt(slp_app *app) {
   run *d = app->user;
   if (!app->args->quiet) slp_say("stopping: the children are asked for a last checkpoint");
-  stop(d);
+  stop_daemon(d);
 }
 
 /* Called when the consumer ends: its leases are gone, or were never taken. Sends leaseLost to every child
@@ -417,7 +417,7 @@ static void on_ending(slp_cli_consumer *c) {
     after = it->next;
     if (!k->over) slp_ml_gone(&k->h, 0, now);
   }
-  look(d);
+  advance_daemon(d);
 }
 
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
@@ -439,7 +439,7 @@ static void on_overdue(slp_app *app) {
   }
   d->ended = 1;
   slp_cli_consumer_close(&d->consumer);
-  look(d);
+  advance_daemon(d);
 }
 
 static void on_written(slp_app *app) { leave_if_done(app->user); }

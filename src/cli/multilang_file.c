@@ -48,7 +48,9 @@ int slp_multilang_program(const slp_ml_settings *s, char path[SLP_EXECUTABLE_PAT
   return slp_executable_find(s->command[0], path, why);
 }
 
-static void put(slp_buf *b, const char *what, const char *value) { slp_say_to(b, "%-12s %s", what, value); }
+static void put_check_line(slp_buf *b, const char *what, const char *value) {
+  slp_say_to(b, "%-12s %s", what, value);
+}
 
 /* Prints the region and its origin. The origins are tried in the same order as in aws/endpoint.c. The region
  * of a profile is not printed, because it is read only when the daemon runs. */
@@ -56,7 +58,7 @@ static void put_region(slp_buf *b, const sloop_opts_t *o, const slp_ml_settings 
   static const char *const names[] = {"AWS_REGION", "AWS_DEFAULT_REGION"};
   slp_str of_arn = slp_ml_stream_region(s);
   if (o->region) {
-    put(b, "region", o->region);
+    put_check_line(b, "region", o->region);
     return;
   }
   if (of_arn.n) {
@@ -69,24 +71,24 @@ static void put_region(slp_buf *b, const sloop_opts_t *o, const slp_ml_settings 
     slp_say_to(b, "%-12s %s, of %s", "region", value, names[i]);
     return;
   }
-  put(b, "region", "the profile's; regionName, AWS_REGION and AWS_DEFAULT_REGION are not given");
+  put_check_line(b, "region", "the profile's; regionName, AWS_REGION and AWS_DEFAULT_REGION are not given");
 }
 
-static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, const char *path,
-                    const char *missing) {
+static int describe_daemon(slp_buf *b, const slp_args *a, const slp_ml_settings *s, const char *path,
+                           const char *missing) {
   const sloop_opts_t *o = &a->opts;
-  put(b, "command", s->executable);
+  put_check_line(b, "command", s->executable);
   slp_say_to(b, "%-12s %s%s%s", "program", missing ? s->command[0] : path, missing ? ": " : "",
              missing ? missing : "");
-  put(b, "stream", o->stream);
-  put(b, "application", o->app);
+  put_check_line(b, "stream", o->stream);
+  put_check_line(b, "application", o->app);
   slp_say_to(b, "%-12s %s, laid out as KCL does; its rows say by which version's rules", "lease table",
              s->table ? s->table : s->app);
   put_region(b, o, s);
-  if (o->endpoint) put(b, "Kinesis", o->endpoint);
-  if (o->store_endpoint) put(b, "DynamoDB", o->store_endpoint);
-  put(b, "credentials", s->profile ? "of a profile" : "the default chain of the AWS tools");
-  if (s->profile) put(b, "profile", s->profile);
+  if (o->endpoint) put_check_line(b, "Kinesis", o->endpoint);
+  if (o->store_endpoint) put_check_line(b, "DynamoDB", o->store_endpoint);
+  put_check_line(b, "credentials", s->profile ? "of a profile" : "the default chain of the AWS tools");
+  if (s->profile) put_check_line(b, "profile", s->profile);
   if (s->initial_at_s >= 0)
     slp_say_to(b, "%-12s at %lld (Unix seconds), when the application is new", "begins",
                (long long)s->initial_at_s);
@@ -100,9 +102,9 @@ static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, con
     slp_say_to(b, "%-12s polled, %llu at most at once, every %llu ms at a shard's tip", "records",
                (unsigned long long)s->batch_records, (unsigned long long)s->poll_ms);
   if (slp_ml_reads_table(s))
-    put(b, "data", "the whole record of a change, eventName and dynamodb; no partitionKey");
+    put_check_line(b, "data", "the whole record of a change, eventName and dynamodb; no partitionKey");
   if (s->metrics == SLP_ML_METRICS_NONE)
-    put(b, "CloudWatch", "no metrics");
+    put_check_line(b, "CloudWatch", "no metrics");
   else
     slp_say_to(b, "%-12s metrics in the namespace %s every %llu ms", "CloudWatch", s->app,
                (unsigned long long)s->cloudwatch_ms);
@@ -133,7 +135,7 @@ int slp_multilang_check(slp_mem *mem, const slp_args *args, const slp_ml_setting
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 22);
   int refused = try_options(mem, args);
-  int code = slp_print(&b, describe(&b, args, s, path, missing));
+  int code = slp_print(&b, describe_daemon(&b, args, s, path, missing));
   if (missing) slp_say("executableName: %s %s", s->command[0], missing);
   return code ? code : refused ? refused : missing ? SLP_EXIT_USAGE : SLP_EXIT_FINE;
 }

@@ -153,15 +153,15 @@ void slp_ml_keys_each(void (*fn)(void *arg, const char *key, int acts, const cha
 
 /* ---- texts ------------------------------------------------------------------------------------ */
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+static char lower_key_char(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 /* Returns 1 if the strings are equal apart from the case of ASCII letters. */
 static int same_letters(const char *a, const char *b) {
-  while (*a && lower(*a) == lower(*b)) a++, b++;
-  return lower(*a) == lower(*b);
+  while (*a && lower_key_char(*a) == lower_key_char(*b)) a++, b++;
+  return lower_key_char(*a) == lower_key_char(*b);
 }
 
-static int begins(const char *z, const char *with) { return strncmp(z, with, strlen(with)) == 0; }
+static int begins_with_text(const char *z, const char *with) { return strncmp(z, with, strlen(with)) == 0; }
 
 /* Finds a key in the table, or returns NULL. As in the MultiLangDaemon, the letters "AwsCredentialsProvider"
  * at the beginning of a key match in any case, and all other letters only in the given case. */
@@ -173,7 +173,7 @@ static const key *key_of(const char *name) {
   for (size_t i = 0; i < SLP_COUNT(keys); i++) {
     size_t n = sizeof credentials - 1;
     if (strcmp(name, keys[i].name) == 0) return &keys[i];
-    if (any_case && strlen(keys[i].name) >= n && begins(keys[i].name, "AwsCredentialsProvider") &&
+    if (any_case && strlen(keys[i].name) >= n && begins_with_text(keys[i].name, "AwsCredentialsProvider") &&
         strcmp(name + n, keys[i].name + n) == 0)
       return &keys[i];
   }
@@ -195,7 +195,7 @@ static int find_word(const char *words, const char *value) {
   }
 }
 
-static int refuse(const key *k, size_t line, const char *value, char why[SLP_ML_WHY]) {
+static int refuse_key_value(const key *k, size_t line, const char *value, char why[SLP_ML_WHY]) {
   if (k->kind == NUMBER)
     snprintf(why, SLP_ML_WHY, "line %zu: %s: \"%.60s\" is not a whole number from %llu to %llu", line,
              k->name, value, (unsigned long long)k->min, (unsigned long long)k->max);
@@ -208,25 +208,26 @@ static int refuse(const key *k, size_t line, const char *value, char why[SLP_ML_
 }
 
 /* Checks a value and stores it in the member of its key. Returns 0, or SLP_EINVAL and the reason in `why`. */
-static int store(slp_ml_settings *s, const key *k, size_t line, const char *value, char why[SLP_ML_WHY]) {
+static int store_key_value(slp_ml_settings *s, const key *k, size_t line, const char *value,
+                           char why[SLP_ML_WHY]) {
   char *to = (char *)s + k->at;
   uint64_t u = 0;
   int place = 0;
   switch (k->kind) {
     case TEXT:
-      if (!*value) return refuse(k, line, value, why);
+      if (!*value) return refuse_key_value(k, line, value, why);
       memcpy(to, &value, sizeof value);
       return 0;
     case NUMBER:
       if (slp_parse_u64(slp_str_of(value), &u) || u < k->min || u > k->max)
-        return refuse(k, line, value, why);
+        return refuse_key_value(k, line, value, why);
       memcpy(to, &u, sizeof u);
       return 0;
     case TRUTH:
       *to = (char)(same_letters(value, "true") || same_letters(value, "yes") || !strcmp(value, "1"));
       return 0;
     case WORD:
-      if (!(place = find_word(k->meaning, value))) return refuse(k, line, value, why);
+      if (!(place = find_word(k->meaning, value))) return refuse_key_value(k, line, value, why);
       memcpy(to, &place, sizeof place);
       return 0;
     case NOTED: break;
@@ -236,7 +237,7 @@ static int store(slp_ml_settings *s, const key *k, size_t line, const char *valu
 }
 
 /* Removes spaces and tabs at the end of the value. */
-static void trim(char *value) {
+static void trim_value_end(char *value) {
   size_t n = strlen(value);
   while (n && (value[n - 1] == ' ' || value[n - 1] == '\t')) value[--n] = 0;
 }
@@ -303,14 +304,14 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
     if (r == 0) say_contradictions(s, all);
     if (r <= 0) return r == SLP_EBADDATA ? SLP_EINVAL : r;
     char *name = s->texts.p + at, *value = name + strlen(name) + 1;
-    trim(value);
+    trim_value_end(value);
     const key *k = key_of(name);
     if (!k) {
       slp_say_to(&s->notes, "line %zu: \"%.80s\" is not a key of the MultiLangDaemon", p.line, name);
       continue;
     }
     for (size_t i = 0; i < SLP_COUNT(of_polling); i++) *polls |= strcmp(k->name, of_polling[i]) == 0;
-    if ((r = store(s, k, p.line, value, why))) return r;
+    if ((r = store_key_value(s, k, p.line, value, why))) return r;
     say_again(s, k, &all[k - keys], p.line, value);
     all[k - keys] = (was){p.line, value};
   }
@@ -382,7 +383,8 @@ static const struct provider {
  * accepts "profile." as such a package. */
 static const char *short_name(const char *name) {
   const char *dot = strrchr(name, '.');
-  int known = begins(name, "software.amazon.") || begins(name, "com.amazonaws.") || begins(name, "profile.");
+  int known = begins_with_text(name, "software.amazon.") || begins_with_text(name, "com.amazonaws.") ||
+              begins_with_text(name, "profile.");
   return dot && known ? dot + 1 : name;
 }
 
@@ -400,7 +402,7 @@ static const char *name_in_other_case(const char *name) {
   return NULL;
 }
 
-static int ends(const char *z, const char *with) {
+static int ends_with_text(const char *z, const char *with) {
   size_t n = strlen(z), m = strlen(with);
   return n >= m && strcmp(z + n - m, with) == 0;
 }
@@ -423,21 +425,21 @@ static void take_apart(item *it, const char *text, size_t n) {
     *bar++ = 0;
     it->argument[it->arguments_n++] = bar;
   }
-  trim(it->text);
-  for (size_t i = 0; i < it->arguments_n; i++) trim(it->argument[i]);
+  trim_value_end(it->text);
+  for (size_t i = 0; i < it->arguments_n; i++) trim_value_end(it->argument[i]);
 }
 
 /* Returns the value of an argument such as "externalId=...", or NULL if the item does not have it. `name`
  * includes the '='. */
 static const char *named_argument(const item *it, const char *name) {
   for (size_t i = 0; i < it->arguments_n; i++)
-    if (begins(it->argument[i], name)) return it->argument[i] + strlen(name);
+    if (begins_with_text(it->argument[i], name)) return it->argument[i] + strlen(name);
   return NULL;
 }
 
 /* Returns 1 if the first argument is an ARN. Only then may a message repeat arguments: any other first
  * argument may be a secret key that somebody wrote into the list. */
-static int has_role(const item *it) { return begins(it->argument[0], "arn:"); }
+static int has_role(const item *it) { return begins_with_text(it->argument[0], "arn:"); }
 
 /* Returns argument i if it is given and it is safe to print (has_role). Otherwise returns `otherwise`. */
 static const char *argument_or(const item *it, size_t i, const char *otherwise) {
@@ -476,7 +478,7 @@ static void advise_stranger(const item *it, char advice[SLP_ML_WHY]) {
            written ? written : "");
 }
 
-static void advise(const struct provider *p, const item *it, char advice[SLP_ML_WHY]) {
+static void advise_on_provider(const struct provider *p, const item *it, char advice[SLP_ML_WHY]) {
   if (!p)
     advise_stranger(it, advice);
   else if (p->kind == OF_ROLE)
@@ -493,11 +495,12 @@ static void advise(const struct provider *p, const item *it, char advice[SLP_ML_
 static void say_unknown(slp_ml_settings *s, const char *key_name, const struct provider *p, const item *it,
                         char why[SLP_ML_WHY]) {
   char name[100], advice[SLP_ML_WHY];
-  if (p || name_in_other_case(it->text) || ends(it->text, "Provider") || ends(it->text, "ProviderChain"))
+  if (p || name_in_other_case(it->text) || ends_with_text(it->text, "Provider") ||
+      ends_with_text(it->text, "ProviderChain"))
     snprintf(name, sizeof name, "%.90s", it->text);
   else
     snprintf(name, sizeof name, "name %zu of the list", it->place);
-  advise(p, it, advice);
+  advise_on_provider(p, it, advice);
   snprintf(why, SLP_ML_WHY, "%s: %s can't be had here: %.600s", key_name, name, advice);
   slp_say_to(&s->notes, "%s", why);
 }
@@ -593,7 +596,7 @@ static int split_command(slp_ml_settings *s, slp_mem *mem) {
 }
 
 /* Checks that the file has all required keys. Returns 0, or SLP_EINVAL with the missing key in `why`. */
-static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
+static int check_required_keys(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   const char *missing = !s->executable                 ? "executableName"
                         : !s->app                      ? "applicationName"
                         : !s->stream && !s->stream_arn ? "streamName or streamArn"
@@ -610,7 +613,7 @@ static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
 static int settle_consumer(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   static const char mark[] = "/consumer/";
   const char *at = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
-  if (s->consumer_arn && !begins(s->consumer_arn, "arn:")) {
+  if (s->consumer_arn && !begins_with_text(s->consumer_arn, "arn:")) {
     snprintf(why, SLP_ML_WHY,
              "fanoutConfig.consumerArn: \"%.80s\" is not an ARN; fanoutConfig.consumerName takes a name",
              s->consumer_arn);
@@ -653,7 +656,7 @@ static int check_region(slp_ml_settings *s, char why[SLP_ML_WHY]) {
 static void settle_endpoints(slp_ml_settings *s) {
   if (!s->kinesis_endpoint || s->dynamodb_endpoint || !s->region) return;
   snprintf(s->dynamodb_url, sizeof s->dynamodb_url, "https://dynamodb.%.60s.amazonaws.com%s", s->region,
-           begins(s->region, "cn-") ? ".cn" : "");
+           begins_with_text(s->region, "cn-") ? ".cn" : "");
 }
 
 int slp_ml_reads_table(const slp_ml_settings *s) {
@@ -696,7 +699,7 @@ int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char wh
   *why = 0;
   int r = text.n > 1 << 20 ? SLP_EINVAL : take_all(s, text, &polls, why);
   if (r == SLP_EINVAL && !*why) snprintf(why, SLP_ML_WHY, "larger than 1 MiB");
-  if (!r) r = check(s, why);
+  if (!r) r = check_required_keys(s, why);
   if (!r) r = settle_credentials(s, why);
   if (!r) r = split_command(s, mem);
   if (!r && !s->command[0]) {

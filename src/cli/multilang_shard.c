@@ -45,7 +45,7 @@ static void move(slp_ml_shard *h, slp_ml_state to, uint64_t due_us) {
   h->due_us = due_us;
 }
 
-static void next(slp_ml_shard *h, uint64_t now);
+static void send_next_action(slp_ml_shard *h, uint64_t now);
 
 /* ---- places ----------------------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static void set_place(slp_ml_place *p, const sloop_position_t *from) {
 
 /* Compares two places in the shard; returns <0, 0 or >0. A place with a word, such as TRIM_HORIZON, comes
  * before every record. */
-static int compare(const slp_ml_place *a, const slp_ml_place *b) {
+static int compare_places(const slp_ml_place *a, const slp_ml_place *b) {
   if (!*a->seq || !*b->seq) return (*a->seq != 0) - (*b->seq != 0);
   int c = slp_num_cmp(slp_str_of(a->seq), slp_str_of(b->seq));
   if (c) return c;
@@ -99,7 +99,7 @@ static void finish_first(slp_ml_shard *h) {
 
 /* ---- the end of a child ----------------------------------------------------------------------- */
 
-static void say(slp_ml_shard *h, const char *what) {
+static void say_of_shard(slp_ml_shard *h, const char *what) {
   char line[700];
   snprintf(line, sizeof line, "%s: %s", h->id, what);
   h->ops->say(h, line);
@@ -110,7 +110,7 @@ static void tell_kept_back(slp_ml_shard *h, slp_ml_told *t, const char *kind) {
   if (!t->kept_back) return;
   snprintf(line, sizeof line, "%s (and %llu more like it)", kind, (unsigned long long)t->kept_back);
   t->kept_back = 0;
-  say(h, line);
+  say_of_shard(h, line);
 }
 
 static const char junk[] = "a line of the child's output that is not a message";
@@ -128,7 +128,7 @@ static void tell_some(slp_ml_shard *h, slp_ml_told *t, const char *kind, const c
     return;
   }
   t->n++;
-  say(h, line);
+  say_of_shard(h, line);
 }
 
 /* Prints how many lines of each kind were counted and not printed, once SLP_ML_TOLD_US have passed since the
@@ -172,11 +172,11 @@ static void wait_again(slp_ml_shard *h, uint64_t now) {
 }
 
 /* Kills the child and reports the reason `why`. */
-static void fail(slp_ml_shard *h, const char *why) {
+static void kill_failed_child(slp_ml_shard *h, const char *why) {
   char line[300];
   snprintf(h->why, sizeof h->why, "%s", why);
   snprintf(line, sizeof line, "the child is killed: %s", why);
-  say(h, line);
+  say_of_shard(h, line);
   move(h, SLP_ML_KILLED, NEVER);
   h->ops->listen(h, 0);
   h->ops->kill(h, SIGKILL);
@@ -212,7 +212,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
     case SLP_ML_CLOSES:
     case SLP_ML_PUSHED:
       snprintf(line, sizeof line, "the child has ended %s", how);
-      say(h, line);
+      say_of_shard(h, line);
       if (is_done(h))
         be_over(h);
       else
@@ -233,7 +233,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
   }
   if (h->state != SLP_ML_KILLED) {
     snprintf(line, sizeof line, "the child is gone: %s", h->why);
-    say(h, line);
+    say_of_shard(h, line);
     if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
     h->ops->kill(h, SIGKILL); /* the group of the dead child may still have processes that it started */
     move(h, SLP_ML_KILLED, NEVER);
@@ -246,7 +246,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
 
 /* ---- asking ----------------------------------------------------------------------------------- */
 
-static uint64_t patience(const slp_ml_shard *h, uint64_t now) {
+static uint64_t get_answer_deadline(const slp_ml_shard *h, uint64_t now) {
   return h->limits.timeout_us ? now + h->limits.timeout_us : NEVER;
 }
 
@@ -276,7 +276,7 @@ static void tell_silence(slp_ml_shard *h, uint64_t now) {
   snprintf(line, sizeof line, "the child has not %s %s for %llu s (%zu of its records wait; it is %s)",
            h->put_whole ? "answered" : "read all of", slp_ml_action_name(h->action),
            (unsigned long long)seconds_since(h->asked_us, now), records, end);
-  say(h, line);
+  say_of_shard(h, line);
   h->warned = 1;
   h->warn_us = now + slp_min_u64(now - h->asked_us, WARN_EVERY_US);
 }
@@ -287,13 +287,13 @@ static void tell_answered(slp_ml_shard *h, uint64_t now) {
   h->warned = 0;
   snprintf(line, sizeof line, "the child has answered %s after %llu s of silence",
            slp_ml_action_name(h->action), (unsigned long long)seconds_since(h->asked_us, now));
-  say(h, line);
+  say_of_shard(h, line);
 }
 
-static void send(slp_ml_shard *h, slp_buf *b) {
+static void send_to_child(slp_ml_shard *h, slp_buf *b) {
   if (slp_buf_failed(b)) {
     slp_buf_free(b);
-    fail(h, "no memory for the message to it");
+    kill_failed_child(h, "no memory for the message to it");
     return;
   }
   h->ops->trace(h, 1, slp_buf_str(b));
@@ -318,7 +318,7 @@ static void put_more(slp_ml_shard *h) {
     slp_ml_put_records_end(&b, sloop_batch_behind_ms(batch));
     h->put_whole = 1;
   }
-  send(h, &b);
+  send_to_child(h, &b);
 }
 
 /* Adds the batch's sequence numbers to h->numbers, the sequence numbers at which this child may
@@ -332,9 +332,9 @@ static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
 
 /* Sends a message with this action to the child. SLP_ML_RECORDS sends the first batch of the queue, or an
  * empty list if the queue is empty. */
-static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
+static void send_action(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
   slp_buf b;
-  move(h, SLP_ML_ASKED, patience(h, now));
+  move(h, SLP_ML_ASKED, get_answer_deadline(h, now));
   listen_from(h, now);
   h->warned = 0;
   h->action = action;
@@ -360,7 +360,7 @@ static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
   } else {
     slp_ml_put_action(&b, action);
   }
-  send(h, &b);
+  send_to_child(h, &b);
 }
 
 void slp_ml_written(slp_ml_shard *h, uint64_t now) {
@@ -373,23 +373,23 @@ void slp_ml_written(slp_ml_shard *h, uint64_t now) {
 }
 
 /* In the state IDLE: sends the next action to the child, if any is due. */
-static void next(slp_ml_shard *h, uint64_t now) {
+static void send_next_action(slp_ml_shard *h, uint64_t now) {
   int goes = h->stops || h->lease == SLP_ML_LEAVING;
   if (h->state != SLP_ML_IDLE) return;
   h->due_us = NEVER;
   if (h->lease == SLP_ML_GONE) {
-    ask(h, SLP_ML_LEASE_LOST, now);
+    send_action(h, SLP_ML_LEASE_LOST, now);
   } else if (goes && h->notice == SLP_ML_UNTOLD) {
     give_back_all(h);
     h->notice = SLP_ML_TOLD;
-    ask(h, SLP_ML_SHUTDOWN_REQUESTED, now);
+    send_action(h, SLP_ML_SHUTDOWN_REQUESTED, now);
   } else if (goes) {
     /* nothing to send now: shutdownRequested was sent, and leaseLost follows when the lease is gone */
     return;
   } else if (h->end == SLP_ML_READ_OUT && !h->queue_n) {
-    ask(h, SLP_ML_SHARD_ENDED, now);
+    send_action(h, SLP_ML_SHARD_ENDED, now);
   } else if (h->queue_n || (h->limits.empty_us && now >= h->spoke_us + h->limits.empty_us)) {
-    ask(h, SLP_ML_RECORDS, now);
+    send_action(h, SLP_ML_RECORDS, now);
   } else if (h->limits.empty_us) {
     h->due_us = h->spoke_us + h->limits.empty_us;
   }
@@ -398,20 +398,20 @@ static void next(slp_ml_shard *h, uint64_t now) {
 /* ---- checkpoints ------------------------------------------------------------------------------ */
 
 /* Answers the child's request for a checkpoint. error: the name of an error, or NULL for success. */
-static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
+static void answer_checkpoint(slp_ml_shard *h, const char *error, uint64_t now) {
   slp_buf b;
   begin_text(h, &b);
   slp_ml_put_checkpoint(&b, &h->asked, error);
   if (h->state == SLP_ML_CHECKPOINTS)
-    move(h, SLP_ML_ASKED, patience(h, now));
+    move(h, SLP_ML_ASKED, get_answer_deadline(h, now));
   else
-    h->due_us = patience(h, now);
+    h->due_us = get_answer_deadline(h, now);
   tell_answered(h, now);
   listen_from(h, now);
   /* Stop reading the child's lines until the answer is written. Otherwise a child that asks for checkpoints
    * without reading the answers would fill the memory. */
   h->ops->listen(h, 0);
-  send(h, &b);
+  send_to_child(h, &b);
 }
 
 /* Finds the place in the shard that the child's request h->asked means. Returns NULL, or the name of an error
@@ -439,16 +439,18 @@ static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *wh
   memset(ret, 0, sizeof *ret);
   memcpy(ret->seq, seq.p, seq.n);
   ret->sub = m->has_sub ? (uint64_t)m->sub : 0;
-  if (compare(ret, &h->saved) < 0 || compare(ret, &h->given) > 0) return "IllegalArgumentException";
-  if (compare(ret, &h->saved) > 0 && !slp_given_has(&h->numbers, seq)) return "IllegalArgumentException";
-  *whole = ended && compare(ret, &h->given) == 0;
+  if (compare_places(ret, &h->saved) < 0 || compare_places(ret, &h->given) > 0)
+    return "IllegalArgumentException";
+  if (compare_places(ret, &h->saved) > 0 && !slp_given_has(&h->numbers, seq))
+    return "IllegalArgumentException";
+  *whole = ended && compare_places(ret, &h->given) == 0;
   return NULL;
 }
 
-static void checkpoint(slp_ml_shard *h, const slp_ml_message *m, uint64_t now) {
+static void on_checkpoint_asked(slp_ml_shard *h, const slp_ml_message *m, uint64_t now) {
   int whole;
   if (!h->put_whole) { /* the answer would be written into the middle of the processRecords line */
-    fail(h, "it asked for a checkpoint before it was given all records");
+    kill_failed_child(h, "it asked for a checkpoint before it was given all records");
     return;
   }
   h->asked = *m;
@@ -458,28 +460,28 @@ static void checkpoint(slp_ml_shard *h, const slp_ml_message *m, uint64_t now) {
   if (n) memcpy(h->asked_text, m->text.p, n);
   h->asked.text = (slp_str){h->asked_text, n};
   if (h->action == SLP_ML_INITIALIZE || h->action == SLP_ML_LEASE_LOST) {
-    answer(h, "InvalidStateException", now);
+    answer_checkpoint(h, "InvalidStateException", now);
     return;
   }
   const char *error = place_asked(h, &h->naming, &whole);
   if (!error && h->lease == SLP_ML_GONE && h->end != SLP_ML_WRITTEN) error = "ShutdownException";
-  int known = whole ? h->end >= SLP_ML_NAMED : compare(&h->naming, &h->written) == 0;
+  int known = whole ? h->end >= SLP_ML_NAMED : compare_places(&h->naming, &h->written) == 0;
   if (error || known) {
-    answer(h, error, now);
+    answer_checkpoint(h, error, now);
     return;
   }
   int r = h->ops->checkpoint(h, whole ? NULL : &h->naming);
   if (r) {
-    answer(h,
-           r == SLOOP_ENOSHARD  ? "ShutdownException"
-           : r == SLOOP_EOPTION ? "IllegalArgumentException"
-                                : "KinesisClientLibDependencyException",
-           now);
+    answer_checkpoint(h,
+                      r == SLOOP_ENOSHARD  ? "ShutdownException"
+                      : r == SLOOP_EOPTION ? "IllegalArgumentException"
+                                           : "KinesisClientLibDependencyException",
+                      now);
     return;
   }
   if (whole)
     h->end = SLP_ML_NAMED;
-  else if (compare(&h->naming, &h->named) > 0)
+  else if (compare_places(&h->naming, &h->named) > 0)
     h->named = h->naming;
   h->ops->listen(h, 0);
   move(h, SLP_ML_CHECKPOINTS, whole ? NEVER : now + h->limits.checkpoint_us);
@@ -499,35 +501,37 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
   if (!status) {
     h->saved = h->naming;
     slp_given_forget_before(&h->numbers, slp_str_of(h->saved.seq));
-    if (compare(&h->naming, &h->written) > 0) h->written = h->naming;
+    if (compare_places(&h->naming, &h->written) > 0) h->written = h->naming;
     h->failures = 0;
   }
-  answer(h,
-         !status                                               ? NULL
-         : status == SLOOP_ENOSHARD || h->lease == SLP_ML_GONE ? "ShutdownException"
-                                                               : "KinesisClientLibDependencyException",
-         now);
+  answer_checkpoint(h,
+                    !status ? NULL
+                    : status == SLOOP_ENOSHARD || h->lease == SLP_ML_GONE
+                        ? "ShutdownException"
+                        : "KinesisClientLibDependencyException",
+                    now);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
 /* Handles the child's message that it has finished the action named `of`. */
-static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
+static void on_status_message(slp_ml_shard *h, slp_str of, uint64_t now) {
   char line[160];
   if (!slp_str_is(of, slp_ml_action_name(h->action))) {
     snprintf(line, sizeof line, "it answered \"%.*s\" to %s", (int)(of.n < 60 ? of.n : 60), of.n ? of.p : "",
              slp_ml_action_name(h->action));
-    fail(h, line);
+    kill_failed_child(h, line);
     return;
   }
   if (!h->put_whole) {
-    fail(h, "it answered processRecords before it was given all records");
+    kill_failed_child(h, "it answered processRecords before it was given all records");
     return;
   }
   tell_answered(h, now);
   if (h->action == SLP_ML_LEASE_LOST || h->action == SLP_ML_SHARD_ENDED) {
     if (!is_done(h))
-      say(h,
+      say_of_shard(
+          h,
           "the child did not checkpoint at the end of the shard: a new child starts at the last checkpoint");
     close_child(h, now);
     return;
@@ -541,7 +545,7 @@ static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
   h->ops->listen(h, 0);
   move(h, SLP_ML_IDLE, NEVER);
   if (h->action == SLP_ML_SHUTDOWN_REQUESTED && h->lease == SLP_ML_LEAVING) h->ops->hand_over(h);
-  next(h, now);
+  send_next_action(h, now);
 }
 
 void slp_ml_line(slp_ml_shard *h, char *line, size_t n, uint64_t now) {
@@ -555,15 +559,15 @@ void slp_ml_line(slp_ml_shard *h, char *line, size_t n, uint64_t now) {
     case SLP_ML_JUNK: tell_some(h, &h->junk, junk, text, now); return;
     case SLP_ML_EMPTY:
     case SLP_ML_OTHER: return;
-    case SLP_ML_STATUS: status(h, m.text, now); return;
-    case SLP_ML_CHECKPOINT: checkpoint(h, &m, now); return;
+    case SLP_ML_STATUS: on_status_message(h, m.text, now); return;
+    case SLP_ML_CHECKPOINT: on_checkpoint_asked(h, &m, now); return;
   }
 }
 
 void slp_ml_broken(slp_ml_shard *h, int input) {
   if (h->state != SLP_ML_ASKED && h->state != SLP_ML_IDLE && h->state != SLP_ML_CHECKPOINTS) return;
   if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
-  fail(h, input ? "it has closed its input" : "it has closed its output");
+  kill_failed_child(h, input ? "it has closed its input" : "it has closed its output");
 }
 
 void slp_ml_long_line(slp_ml_shard *h, uint64_t now) { tell_some(h, &h->too_long, too_long, too_long, now); }
@@ -586,7 +590,7 @@ void slp_ml_start_now(slp_ml_shard *h, uint64_t now) {
   if (r) {
     snprintf(h->why, sizeof h->why, "%.120s can't be started: %s", h->limits.program, sloop_strerror(r));
     snprintf(line, sizeof line, "the child is missing: %.250s", h->why);
-    say(h, line);
+    say_of_shard(h, line);
     uint64_t wait = BACKOFF_US << (h->failures < 6 ? h->failures : 6);
     h->failures++;
     h->due_us = now + (wait < BACKOFF_MOST_US ? wait : BACKOFF_MOST_US);
@@ -595,7 +599,7 @@ void slp_ml_start_now(slp_ml_shard *h, uint64_t now) {
   h->starts++;
   h->complaint[0] = 0;
   h->spoke_us = now;
-  ask(h, SLP_ML_INITIALIZE, now);
+  send_action(h, SLP_ML_INITIALIZE, now);
 }
 
 void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now) {
@@ -605,7 +609,7 @@ void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now) {
     return;
   }
   h->queue[h->queue_n++] = b;
-  next(h, now);
+  send_next_action(h, now);
 }
 
 void slp_ml_repositioned(slp_ml_shard *h) { h->stale = 0; }
@@ -613,7 +617,7 @@ void slp_ml_repositioned(slp_ml_shard *h) { h->stale = 0; }
 void slp_ml_read_out(slp_ml_shard *h, uint64_t now) {
   if (h->stale || h->end != SLP_ML_READING) return;
   h->end = SLP_ML_READ_OUT;
-  next(h, now);
+  send_next_action(h, now);
 }
 
 void slp_ml_leaving(slp_ml_shard *h, uint64_t now) {
@@ -626,7 +630,7 @@ void slp_ml_leaving(slp_ml_shard *h, uint64_t now) {
   } else if (h->notice == SLP_ML_TOLD && h->state == SLP_ML_IDLE) {
     h->ops->hand_over(h);
   } else {
-    next(h, now);
+    send_next_action(h, now);
   }
 }
 
@@ -638,9 +642,9 @@ void slp_ml_gone(slp_ml_shard *h, int ended, uint64_t now) {
     be_over(h);
   } else if (h->state == SLP_ML_CHECKPOINTS && h->end >= SLP_ML_NAMED) {
     if (!ended) h->end = SLP_ML_READ_OUT; /* the lease was lost before the end of the shard was written */
-    answer(h, ended ? NULL : "ShutdownException", now);
+    answer_checkpoint(h, ended ? NULL : "ShutdownException", now);
   } else {
-    next(h, now);
+    send_next_action(h, now);
   }
 }
 
@@ -650,7 +654,7 @@ void slp_ml_stop(slp_ml_shard *h, uint64_t now) {
     give_back_all(h);
     h->due_us = NEVER;
   }
-  next(h, now);
+  send_next_action(h, now);
 }
 
 int slp_ml_quiet(const slp_ml_shard *h) {
@@ -673,7 +677,7 @@ void slp_ml_waited_in_vain(slp_ml_shard *h, uint64_t grace_us) {
         (unsigned long long)(grace_us / 1000000));
   /* in KILLED the kill was reported already; in IDLE the child owes no answer */
   if (h->state == SLP_ML_KILLED || h->state == SLP_ML_IDLE) return;
-  say(h, line);
+  say_of_shard(h, line);
   h->warn_us = NEVER; /* this silence is not reported a second time */
 }
 
@@ -692,21 +696,21 @@ void slp_ml_time(slp_ml_shard *h, uint64_t now) {
     case SLP_ML_ASKED:
       snprintf(line, sizeof line, "it did not answer %s within %llu s (timeoutInSeconds)",
                slp_ml_action_name(h->action), (unsigned long long)(h->limits.timeout_us / 1000000));
-      fail(h, line);
+      kill_failed_child(h, line);
       return;
     case SLP_ML_CHECKPOINTS:
       h->late++;
-      say(h, "the lease table has not answered a checkpoint; the child is told so");
-      answer(h, "KinesisClientLibDependencyException", now);
+      say_of_shard(h, "the lease table has not answered a checkpoint; the child is told so");
+      answer_checkpoint(h, "KinesisClientLibDependencyException", now);
       return;
-    case SLP_ML_IDLE: next(h, now); return;
+    case SLP_ML_IDLE: send_next_action(h, now); return;
     case SLP_ML_CLOSES:
-      say(h, "the child does not exit after its input was closed; sending SIGTERM");
+      say_of_shard(h, "the child does not exit after its input was closed; sending SIGTERM");
       move(h, SLP_ML_PUSHED, now + h->limits.close_us);
       h->ops->kill(h, SIGTERM);
       return;
     case SLP_ML_PUSHED:
-      say(h, "the child ignores SIGTERM; sending SIGKILL");
+      say_of_shard(h, "the child ignores SIGTERM; sending SIGKILL");
       h->due_us = NEVER;
       h->ops->kill(h, SIGKILL);
       return;

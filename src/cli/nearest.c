@@ -12,8 +12,8 @@ void slp_nearest_begin(slp_nearest *t, slp_str word) {
   if (t->word.n > SLP_NEAREST_BYTES) t->word.n = SLP_NEAREST_BYTES;
 }
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-static int is_same(char a, char b) { return lower(a) == lower(b); }
+static char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+static int is_same(char a, char b) { return lower_letter(a) == lower_letter(b); }
 
 /* Returns how many letters must be changed, left out, added or swapped with their neighbour to make one text
  * out of the other (the "optimal string alignment" distance). Upper and lower case count as the same. */
@@ -40,7 +40,7 @@ static uint32_t edits_between(slp_str a, slp_str b) {
   return above[b.n];
 }
 
-static int contains(slp_str text, slp_str part, size_t *ret_at) {
+static int contains_in_any_case(slp_str text, slp_str part, size_t *ret_at) {
   for (size_t at = 0; at + part.n <= text.n; at++) {
     size_t n = 0;
     while (n < part.n && is_same(text.p[at + n], part.p[n])) n++;
@@ -54,18 +54,18 @@ static int contains(slp_str text, slp_str part, size_t *ret_at) {
 /* Returns how far the name is from the word: 1 if the name begins with the word, 2 if the name contains
  * the word. Otherwise returns the number of edits, or NOT_LIKE if that is more than a third of the word's
  * length. */
-static uint32_t distance(slp_str word, slp_str name) {
+static uint32_t measure_distance(slp_str word, slp_str name) {
   size_t at;
   uint32_t edits = edits_between(word, name), edits_max = (uint32_t)(word.n + 1) / 3;
   uint32_t far = edits <= edits_max && edits < word.n ? edits : NOT_LIKE;
-  if (word.n >= 3 && contains(name, word, &at) && far > 1 + (at > 0)) far = 1 + (at > 0);
+  if (word.n >= 3 && contains_in_any_case(name, word, &at) && far > 1 + (at > 0)) far = 1 + (at > 0);
   return far;
 }
 
 void slp_nearest_offer(slp_nearest *t, const char *name) {
   slp_str s = {name, strnlen(name, SLP_NEAREST_BYTES)};
   if (!t->word.n || !s.n) return;
-  uint32_t far = distance(t->word, s);
+  uint32_t far = measure_distance(t->word, s);
   if (far == NOT_LIKE) return;
   size_t at = t->n;
   while (at && t->far[at - 1] > far) at--;

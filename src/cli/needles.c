@@ -26,7 +26,7 @@ static size_t rank_byte(char c) {
 }
 
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+static char lower_ascii(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
 
 /* Returns 1 if a character beyond ASCII counts as the same letter: U+212A is a k, U+017F is an s. */
 static int has_twin(char c) { return c == 'k' || c == 's'; }
@@ -60,7 +60,7 @@ static void choose_bytes(slp_needle *k) {
 static int make_needle(slp_needle *k, const slp_regex_text *t) {
   char text[sizeof t->text];
   size_t n = strlen(t->text), from = 0;
-  for (size_t i = 0; i <= n; i++) text[i] = t->folds ? lower(t->text[i]) : t->text[i];
+  for (size_t i = 0; i <= n; i++) text[i] = t->folds ? lower_ascii(t->text[i]) : t->text[i];
   if (t->folds) n = find_part(text, &from);
   *k = (slp_needle){.n = (uint8_t)n, .folds = t->folds};
   if (!n) return 0;
@@ -82,7 +82,7 @@ void slp_needles_of(slp_needles *ret, const slp_regex_traits *traits) {
 static int stands_at(const slp_needle *k, const char *p) {
   if (!k->folds) return memcmp(p, k->text, k->n) == 0;
   size_t i = 0;
-  while (i < k->n && lower(p[i]) == k->text[i]) i++;
+  while (i < k->n && lower_ascii(p[i]) == k->text[i]) i++;
   return i == k->n;
 }
 

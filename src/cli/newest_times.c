@@ -18,7 +18,7 @@ void slp_newest_times_clear(slp_newest_times *t) {
 }
 
 /* Adds a time at the end of the heap, and moves it up to its place. */
-static int push(slp_newest_times *t, int64_t at_ms) {
+static int push_time_on_heap(slp_newest_times *t, int64_t at_ms) {
   if (t->n == t->cap) {
     int64_t *more = slp_doubled(t->mem, t->times, &t->cap, 64, sizeof *more);
     if (!more) return SLP_ENOMEM;
@@ -44,7 +44,7 @@ static void replace_first(slp_newest_times *t, int64_t at_ms) {
 
 int slp_newest_times_add(slp_newest_times *t, int64_t at_ms) {
   t->seen++;
-  if (t->n < t->wanted) return push(t, at_ms);
+  if (t->n < t->wanted) return push_time_on_heap(t, at_ms);
   int64_t first_ms = t->times[0];
   if (at_ms < first_ms) return 0;
   if (at_ms == first_ms) {

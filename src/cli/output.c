@@ -59,11 +59,11 @@ void slp_output_init(slp_output *o, slp_app *app) {
 
 void slp_output_free(slp_output *o) { slp_buf_free(&o->text); }
 
-static void wake(slp_output *o) {
+static void wake_writer(slp_output *o) {
   if (o->app->out) slp_out_wake(o->app->out);
 }
 
-void slp_output_wake(slp_output *o) { wake(o); }
+void slp_output_wake(slp_output *o) { wake_writer(o); }
 
 int slp_output_add(slp_output *o, sloop_batch_t *batch, const void *owner) {
   size_t n = sloop_batch_count(batch);
@@ -74,7 +74,7 @@ int slp_output_add(slp_output *o, sloop_batch_t *batch, const void *owner) {
   h->owner = owner;
   h->n = n;
   slp_list_add_last(&o->batches, &h->link);
-  wake(o);
+  wake_writer(o);
   return 0;
 }
 
@@ -178,7 +178,7 @@ static void drop_lost(slp_output *o) {
 void slp_output_doubt(slp_output *o) {
   o->doubt = 1;
   SLP_LIST_EACH(&o->batches, it) held_of(it)->doubtful = 1;
-  wake(o);
+  wake_writer(o);
 }
 
 /* Returns the index of the first record of the batch whose text is not completely written, or h->made if
@@ -223,7 +223,7 @@ static size_t may_write(slp_output *o) {
 
 /* Writes until all text is written, the reader takes no more, or nothing more may be written now. Returns 1
  * if all complete records are written. */
-static int push(slp_output *o) {
+static int write_made_text(slp_output *o) {
   while (o->done < o->whole) {
     size_t n = may_write(o);
     /* may_write has removed all of the unwritten text, because another worker has its shards */
@@ -263,7 +263,7 @@ static int is_wanted(slp_output *o, held *h, int first) {
 
 /* Counts the next record of h as handled. Its text, which may be empty, ends at offset o->whole of
  * o->text. */
-static void pass(slp_output *o, held *h) { h->ends[h->made++] = text_begins(o) + o->whole; }
+static void mark_record_done(slp_output *o, held *h) { h->ends[h->made++] = text_begins(o) + o->whole; }
 
 /* Makes the text of record r, or a part of it. If `make` wants no more records of the batch, cuts h->n.
  * Returns 1 if `make` returned SLP_MADE_WAITS, 0 otherwise. */
@@ -276,7 +276,7 @@ static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   h->begun = 0;
   if (how == SLP_MADE) {
     o->whole = o->text.n;
-    pass(o, h);
+    mark_record_done(o, h);
   } else {
     slp_buf_cut(&o->text, o->whole);
     h->n = h->made;
@@ -304,7 +304,7 @@ static int make_some(slp_output *o, uint64_t until_us) {
     if (wanted < 0) return bytes > 0;
     before = h;
     if (!wanted) {
-      pass(o, h);
+      mark_record_done(o, h);
       continue;
     }
     const sloop_record_t *r = sloop_batch_at(h->batch, h->made);
@@ -326,10 +326,10 @@ void slp_output_run(slp_output *o) {
   uint64_t until_us = slp_program_mono_us() + SLICE_US;
   /* If the reader of standard output takes no more, the on_event callback of slp_out starts the next turn. If
    * no text may be written now because a lease is not proven, the next tick tries again. */
-  while (push(o) && make_some(o, until_us)) {
+  while (write_made_text(o) && make_some(o, until_us)) {
     give_back_written(o);
     if (slp_program_mono_us() < until_us) continue;
-    if (push(o)) wake(o);
+    if (write_made_text(o)) wake_writer(o);
     break;
   }
   give_back_written(o);
@@ -348,7 +348,7 @@ static void forget_unmade(slp_output *o) {
     h->n = h->made;
     h->begun = 0;
   }
-  wake(o);
+  wake_writer(o);
 }
 
 void slp_output_drain(slp_output *o) {
@@ -389,5 +389,5 @@ void slp_output_give_up(slp_output *o) {
   }
   slp_buf_free(&o->text);
   o->done = o->whole = 0;
-  wake(o);
+  wake_writer(o);
 }

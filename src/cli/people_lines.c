@@ -21,7 +21,7 @@ static uint32_t left_ms = WAIT_MS; /* how long slp_say() may still wait */
 static uint8_t hurries;            /* 1: slp_say_hurry was called, so the program is ending */
 static uint64_t dropped;           /* number of lines dropped since the last line that was written */
 
-static int say(uint32_t wait_ms, const char *fmt, va_list args) {
+static int write_people_line(uint32_t wait_ms, const char *fmt, va_list args) {
   char text[TEXT_MAX + 120];
   size_t at = 0;
   if (dropped)
@@ -41,7 +41,7 @@ static int say(uint32_t wait_ms, const char *fmt, va_list args) {
 }
 
 /* Updates left_ms after a write that began at since_us and returned r. */
-static void waited(uint64_t since_us, int r) {
+static void update_wait_left(uint64_t since_us, int r) {
   uint64_t took_ms = (slp_program_mono_us() - since_us + 999) / 1000;
   if (hurries)
     left_ms -= (uint32_t)slp_min_u64(left_ms, took_ms);
@@ -53,19 +53,19 @@ void slp_say(const char *fmt, ...) {
   va_list args;
   uint64_t began_us = slp_program_mono_us();
   va_start(args, fmt);
-  waited(began_us, say(left_ms, fmt, args));
+  update_wait_left(began_us, write_people_line(left_ms, fmt, args));
   va_end(args);
 }
 
 void slp_say_as_it_is(slp_str text) {
   uint64_t began_us = slp_program_mono_us();
-  waited(began_us, slp_program_write(2, text, left_ms));
+  update_wait_left(began_us, slp_program_write(2, text, left_ms));
 }
 
 void slp_say_if_room(const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  (void)say(0, fmt, args);
+  (void)write_people_line(0, fmt, args);
   va_end(args);
 }
 

@@ -57,8 +57,8 @@ struct slp_perl {
   char said[80];     /* PCRE2's message for an error; `bound` may point here */
 };
 
-static void *take(size_t n, void *mem) { return slp_alloc((slp_mem *)mem, n); }
-static void give(void *p, void *mem) { slp_free((slp_mem *)mem, p); }
+static void *alloc_for_pcre2(size_t n, void *mem) { return slp_alloc((slp_mem *)mem, n); }
+static void free_for_pcre2(void *p, void *mem) { slp_free((slp_mem *)mem, p); }
 
 /* PCRE2 calls this between two parts of the expression. Returns 0 to let PCRE2 continue. Another value ends
  * the call of PCRE2: either a bound was reached, and p->bound is set; or the slice is over, and p->from is
@@ -109,7 +109,8 @@ static char *go_round_jit(slp_mem *mem, const char *text) {
   return copy;
 }
 
-static int compile(slp_perl *p, const char *text, const slp_perl_opts *o, char why[SLP_REGEX_WHY]) {
+static int compile_pcre2_pattern(slp_perl *p, const char *text, const slp_perl_opts *o,
+                                 char why[SLP_REGEX_WHY]) {
   uint32_t options = PCRE2_USE_OFFSET_LIMIT;
   int error = 0, utf = !o->bytes && slp_utf8_valid(slp_str_of(text));
   size_t at = 0;
@@ -158,8 +159,8 @@ int slp_perl_new(slp_mem *mem, const char *text, const slp_perl_opts *o, slp_per
   p->mem = mem;
   p->kind = o->kind;
   p->places = slp_min_u64(FINITE_PLACES, FINITE_WORK / (o->steps + 1) + 1);
-  p->general = pcre2_general_context_create(take, give, mem);
-  int r = p->general ? compile(p, text, o, why) : SLP_ENOMEM;
+  p->general = pcre2_general_context_create(alloc_for_pcre2, free_for_pcre2, mem);
+  int r = p->general ? compile_pcre2_pattern(p, text, o, why) : SLP_ENOMEM;
   if (!r) r = make_room(p);
   if (r)
     slp_perl_free(p);

@@ -20,7 +20,7 @@
 #include <sloop.h>
 #include <stdio.h>
 
-static int prepare(slp_printer *p, char why[400]) {
+static int prepare_printer(slp_printer *p, char why[400]) {
   const slp_args *a = p->args;
   int r = 0;
   if (a->format) r = slp_format_new(p->mem, slp_str_of(a->format), &p->format, why);
@@ -69,7 +69,7 @@ int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int ter
   slp_cwlogs_init(&p->events, mem);
   slp_schemas_init(&p->schemas, mem);
   p->key.schemas = p->data.schemas = &p->schemas;
-  int r = prepare(p, why);
+  int r = prepare_printer(p, why);
   if (!r && colour && !args->json && !args->format) r = prepare_marks(p);
   if (r && !*why) snprintf(why, 200, "no memory");
   p->style = (slp_show_style){.delimiter = slp_buf_str(&p->delimiter),
@@ -152,7 +152,8 @@ static void move(slp_printer *p, slp_printer_state to) {
 
 /* Enters state `as` and begins to match one line, made of r and `extra`. The line is printed later, if it
  * matches. */
-static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, const slp_show_extra *extra) {
+static int begin_line_match(slp_printer *p, slp_printer_state as, const sloop_record_t *r,
+                            const slp_show_extra *extra) {
   move(p, as);
   p->line = *r;
   p->line_extra = *extra;
@@ -276,7 +277,8 @@ static int is_named(const slp_printer *p) {
 
 /* The key is wanted. Goes on with the payload, or with the record as it came if its key can't be decoded. */
 static int go_on_picked(slp_printer *p) {
-  if (p->extra.error == p->undecodable) return match(p, SLP_PRINTER_LINE, p->as_it_came, &p->extra);
+  if (p->extra.error == p->undecodable)
+    return begin_line_match(p, SLP_PRINTER_LINE, p->as_it_came, &p->extra);
   begin_data(p);
   return AT_ONCE;
 }
@@ -289,7 +291,7 @@ static int mark_key(slp_printer *p) {
 }
 
 /* Matches one slice of the key. A record without a key has none that could be wanted. */
-static int pick(slp_printer *p) {
+static int pick_by_key(slp_printer *p) {
   if (p->marking) return mark_key(p);
   int keyless = p->record.flags & SLOOP_REC_KEYLESS;
   slp_match is = keyless ? SLP_MATCH_NO : is_named(p) ? SLP_MATCH_YES : SLP_MATCH_NO;
@@ -318,7 +320,7 @@ static int decode_data(slp_printer *p, char why[100]) {
     return A_SLICE;
   }
   if (!slp_decode_makes_events(c) || !p->data.in.n) {
-    match(p, SLP_PRINTER_LINE, &p->record, &p->extra);
+    begin_line_match(p, SLP_PRINTER_LINE, &p->record, &p->extra);
     return c->n ? A_SLICE : AT_ONCE;
   }
   move(p, SLP_PRINTER_EVENTS);
@@ -335,7 +337,7 @@ static int next_row(slp_printer *p) {
   sloop_record_t line = p->record;
   line.data = (sloop_str_t){p->rows.p, n};
   p->rows = (slp_str){p->rows.p + n + (end != NULL), p->rows.n - n - (end != NULL)};
-  return match(p, SLP_PRINTER_EVENT, &line, &p->extra);
+  return begin_line_match(p, SLP_PRINTER_EVENT, &line, &p->extra);
 }
 
 /* Begins to match the next line of the record. The lines come from p->rows, or are the events of CloudWatch
@@ -355,7 +357,7 @@ static int next_event(slp_printer *p, char why[100]) {
     if (!p->args->json) message = slp_log_line(message);
     line.data = (sloop_str_t){message.p, message.n};
     extra.event = &p->events.event;
-    return match(p, SLP_PRINTER_EVENT, &line, &extra);
+    return begin_line_match(p, SLP_PRINTER_EVENT, &line, &extra);
   }
   if (r == SLP_ELIMIT)
     slp_decode_too_much(why, "cwlogs", p->data.limit);
@@ -380,7 +382,7 @@ static int one_slice(slp_printer *p, slp_buf *b, char why[100]) {
   switch (p->state) {
     case SLP_PRINTER_IDLE: return begin_key(p);
     case SLP_PRINTER_KEY: return decode_key(p, why);
-    case SLP_PRINTER_PICK: return pick(p);
+    case SLP_PRINTER_PICK: return pick_by_key(p);
     case SLP_PRINTER_DATA: return decode_data(p, why);
     case SLP_PRINTER_LINE: return print_line(p, b);
     case SLP_PRINTER_EVENTS: return next_event(p, why);
@@ -408,7 +410,7 @@ static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
     begin_pick(p);
     return AT_ONCE;
   }
-  return match(p, SLP_PRINTER_LINE, r, &extra);
+  return begin_line_match(p, SLP_PRINTER_LINE, r, &extra);
 }
 
 /* For --unique. Returns 1 if the record was seen before, 0 if it was not, or a negative code. */

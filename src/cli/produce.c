@@ -78,8 +78,8 @@ typedef struct produce {
   slp_put_listing listing;
   slp_rejects rejects;
   slp_input *in; /* owned; NULL: no input is being read */
-  size_t input;  /* index of the input that is being read */
-  /* runs pump() when a record is to be put again, the next line may be read, or pause_us is over */
+  size_t input;  /* its index */
+  /* runs advance_produce() when a record is to be put again, a line may be read, or pause_us is over */
   slp_timer timer;
   slp_buf held;     /* --speed: a line that was read too early, and is to be put at held_us */
   uint64_t held_us; /* 0: no line is held */
@@ -105,7 +105,7 @@ typedef struct produce {
   uint64_t aggregates_n, inside; /* how many aggregates were put; how many records in them */
 } produce;
 
-static void pump(produce *p);
+static void advance_produce(produce *p);
 static void conclude(produce *p);
 static void open_next(produce *p);
 
@@ -122,7 +122,7 @@ static const char *input_name(const produce *p, size_t i) {
 
 /* ---- the end of the command -------------------------------------------------------------------------- */
 /* Begins to end the command because of a failure that lasts. The command still waits for calls in flight. */
-static void fail(produce *p, const char *why) {
+static void fail_produce(produce *p, const char *why) {
   if (p->why[0]) return;
   snprintf(p->why, sizeof p->why, "%s", why);
   p->failing_tick = p->app.ticks;
@@ -164,7 +164,7 @@ typedef struct found { /* a line of an input */
   uint8_t delimited;
 } found;
 
-static void refuse(produce *p, slp_put_refusal why, const found *f) {
+static void refuse_line(produce *p, slp_put_refusal why, const found *f) {
   slp_rejects_add(&p->rejects, f->text, p->splitter.delimiter, f->delimited);
   slp_rejects_count(&p->rejects, why, input_name(p, f->input), f->number, "");
 }
@@ -185,7 +185,7 @@ static uint64_t due_us(produce *p, int64_t ts_ms) {
 
 static void hold_line(produce *p, const found *f, uint64_t at_us) {
   slp_buf_clear(&p->held);
-  if (slp_buf_add_str(&p->held, f->text)) fail(p, "no memory");
+  if (slp_buf_add_str(&p->held, f->text)) fail_produce(p, "no memory");
   p->held_us = at_us;
   p->held_number = f->number;
   p->held_input = f->input;
@@ -198,11 +198,11 @@ static void take_line(produce *p, const found *f, int may_hold) {
   char random[17];
   slp_put_refusal r = slp_put_line_read(&p->rules, f->text, &p->scratch, &l);
   if (r == SLP_PUT_NO_MEMORY) {
-    fail(p, "no memory");
+    fail_produce(p, "no memory");
     return;
   }
   if (r) {
-    refuse(p, r, f);
+    refuse_line(p, r, f);
     return;
   }
   uint64_t at_us = may_hold ? due_us(p, l.ts_ms) : 0;
@@ -222,7 +222,7 @@ static void take_line(produce *p, const found *f, int may_hold) {
     snprintf(random, sizeof random, "%016llx", (unsigned long long)slp_random(p->host));
     n.key = (slp_str){random, 16};
   }
-  if (slp_put_queue_add(&p->queue, &n)) fail(p, "no memory");
+  if (slp_put_queue_add(&p->queue, &n)) fail_produce(p, "no memory");
 }
 
 /* Takes the line in `held`, because its time has come. */
@@ -239,12 +239,12 @@ static void take_found(produce *p, int kind) {
   slp_splitter *s = &p->splitter;
   found f = {s->text, s->number, p->input, s->delimited};
   if (kind < 0) {
-    fail(p, "no memory");
+    fail_produce(p, "no memory");
   } else if (kind == SLP_SPLIT_LONG_PART) {
     slp_rejects_add(&p->rejects, s->text, SLP_STR(""), 1);
   } else if (kind == SLP_SPLIT_LONG_END) {
     p->read++;
-    refuse(p, SLP_PUT_TOO_LARGE, &f);
+    refuse_line(p, SLP_PUT_TOO_LARGE, &f);
   } else if (s->text.n) {
     p->read++;
     if (a->rate) {
@@ -275,7 +275,7 @@ static size_t on_bytes(void *arg, const char *bytes, size_t n) {
   slp_now_refresh_us(p->host);
   take_lines(p, &piece);
   if (p->app.args->count && p->read >= p->app.args->count) end_reading(p);
-  pump(p);
+  advance_produce(p);
   return n - piece.n;
 }
 
@@ -300,7 +300,7 @@ static void on_input_end(void *arg, int error) {
   if (kind != SLP_SPLIT_MORE) take_found(p, kind);
   p->input++;
   open_next(p);
-  pump(p);
+  advance_produce(p);
 }
 
 /* Opens the next input that can be read. The line numbers of each input begin at 1. */
@@ -315,7 +315,7 @@ static void open_next(produce *p) {
     if (!r) return;
     p->in = NULL;
     if (r == SLP_ENOMEM) {
-      fail(p, "no memory");
+      fail_produce(p, "no memory");
       return;
     }
     tell_unreadable(p, r);
@@ -446,7 +446,7 @@ static void take_outcomes(produce *p, slp_put_call *c) {
   pace_calls(p, throttled, c->n);
   snprintf(p->trouble, sizeof p->trouble, "%s", c->why);
   if (c->why[0] && p->app.args->verbose > 1) slp_say_if_room("%s", c->why);
-  if (lasts) fail(p, c->why); /* an error that another try will not cure, such as a disabled KMS key */
+  if (lasts) fail_produce(p, c->why); /* such as a disabled KMS key */
 }
 
 /* Queues all records of a call to be put again, because the whole call failed. together: the most records
@@ -480,7 +480,7 @@ static void error_line(produce *p, const slp_fail *f, char *line, size_t n) {
 
 /* Returns 1 if the call may be repeated. Before the first answer of the service, only an error that is likely
  * to pass is repeated: a wrong name or address must end the command at once. */
-static int passes(produce *p, const slp_fail *f) {
+static int may_repeat_call(produce *p, const slp_fail *f) {
   sloop_error_t e = slp_error_of_fail(f);
   int keys_may_come = f->class == SLP_AUTH && (f->http_status == 429 || f->http_status >= 500);
   if (slp_class_lasts(f->class) && !keys_may_come) return 0;
@@ -506,13 +506,13 @@ static void call_failed(produce *p, slp_put_call *c) {
   }
   p->fails++;
   put_all_again(p, c, 0);
-  if (!p->why[0] && passes(p, f)) {
+  if (!p->why[0] && may_repeat_call(p, f)) {
     p->again += n;
     snprintf(p->trouble, sizeof p->trouble, "%s", line);
     p->pause_us = slp_after_us(slp_now_us(p->host),
                                slp_retry_wait_us(f->class, p->fails, slp_random(p->host), f->retry_after_us));
   } else {
-    fail(p, line);
+    fail_produce(p, line);
   }
 }
 
@@ -550,12 +550,12 @@ static void on_listing(slp_put_listing *l, const char *why) {
   produce *p = l->user;
   if (p->concluded) return;
   if (why) {
-    fail(p, why);
+    fail_produce(p, why);
   } else if (l->state == SLP_PUT_LISTING_LISTED) {
     p->answered++;
     judge_calls(p);
   }
-  pump(p);
+  advance_produce(p);
 }
 
 static void on_call_done(slp_put_call *c) {
@@ -573,7 +573,7 @@ static void on_call_done(slp_put_call *c) {
   } else {
     call_failed(p, c);
   }
-  pump(p);
+  advance_produce(p);
 }
 
 /* Returns 1 if the waiting records would fill a call. */
@@ -608,7 +608,7 @@ static void send_calls(produce *p) {
     if (!r && !c->n) return;
     if (r || slp_put_call_send(c)) {
       put_all_again(p, c, 0);
-      fail(p, "no memory");
+      fail_produce(p, "no memory");
       return;
     }
   }
@@ -622,12 +622,12 @@ static void set_timer(produce *p, uint64_t at_us) {
   if (at_us == UINT64_MAX)
     slp_timer_clear(p->host, &p->timer);
   else if (slp_timer_set(p->host, &p->timer, at_us))
-    fail(p, "no memory");
+    fail_produce(p, "no memory");
 }
 
 /* Does everything that can be done now: takes a held line, sends calls, sets the timer, reads on, ends.
  * Called after each event: bytes, an answer, the timer. */
-static void pump(produce *p) {
+static void advance_produce(produce *p) {
   if (!p->ready || p->concluded) return;
   uint64_t now_us = slp_now_refresh_us(p->host);
   if (p->held_us && p->held_us <= now_us && !is_full(p)) take_held(p);
@@ -640,7 +640,7 @@ static void pump(produce *p) {
   conclude_if_done(p);
 }
 
-static void on_timer(slp_timer *timer) { pump(SLP_OWNER(timer, produce, timer)); }
+static void on_timer(slp_timer *timer) { advance_produce(SLP_OWNER(timer, produce, timer)); }
 
 /* ---- the report -------------------------------------------------------------------------------------- */
 static void leave_record(produce *p, slp_put_record *r) {
@@ -740,7 +740,7 @@ static void on_interrupt(slp_app *app) {
     end_reading(p);
   }
   if (p->held_us) abandon_input(p);
-  pump(p);
+  advance_produce(p);
 }
 
 static void on_overdue(slp_app *app) {
@@ -759,7 +759,7 @@ static void check_silence(produce *p) {
   if (p->queue.records && limit_ms && silent_ms >= limit_ms) {
     snprintf(line, sizeof line, "nothing was put in %llu s%s%.300s", (unsigned long long)(limit_ms / 1000),
              p->trouble[0] ? "; the last error: " : "", p->trouble);
-    fail(p, line);
+    fail_produce(p, line);
     conclude(p);
   } else if (p->queue.records && !a->quiet && silent_ms && silent_ms % STALLED_MS == 0) {
     slp_say_if_room("nothing was put in %llu s, %zu records wait%s%.300s",
@@ -784,7 +784,7 @@ static void on_tick(slp_app *app) {
 }
 
 /* ---- the beginning ----------------------------------------------------------------------------------- */
-static void begin(produce *p) {
+static void begin_produce(produce *p) {
   const slp_args *a = p->app.args;
   sloop_opts_t o = a->opts;
   p->consumer = (slp_cli_consumer){.user = p, .on_closed = on_closed};
@@ -815,7 +815,7 @@ static void begin(produce *p) {
     p->calls[i].user = p;
   }
   open_next(p);
-  pump(p);
+  advance_produce(p);
 }
 
 /* Parses -D, -K, -k and --key-from. Returns 0, or an error that was reported. */
@@ -883,7 +883,7 @@ int slp_produce_run(slp_mem *mem, const slp_args *args) {
     p.app.on_interrupt = on_interrupt;
     p.app.on_overdue = on_overdue;
     p.app.on_tick = on_tick;
-    if (slp_app_open(&p.app, mem, args) == 0) begin(&p);
+    if (slp_app_open(&p.app, mem, args) == 0) begin_produce(&p);
     code = slp_app_run(&p.app);
   }
   slp_rejects_close(&p.rejects);

@@ -110,7 +110,7 @@ static void count_record(filling *f, entry *e, slp_put_record *r, size_t bytes) 
 }
 
 /* Appends the record to an entry. Returns 1, or 0 if the entry or the call is full. */
-static int append(filling *f, entry *e, slp_put_record *r) {
+static int append_to_aggregate(filling *f, entry *e, slp_put_record *r) {
   size_t bytes = bytes_inside(r);
   if (e->n == SLP_PUT_AGGREGATE_RECORDS || e->bytes + bytes > SLP_PUT_AGGREGATE_BYTES ||
       !call_has_room(f, r, bytes))
@@ -141,7 +141,8 @@ static slp_put_shard *shard_of(const filling *f, const slp_put_record *r) {
  * new entry. Returns the entry; NULL: the call is full. */
 static entry *take_first(filling *f, slp_put_record *r, slp_put_shard *shard) {
   if (!shard || !may_join_others(r)) return begin_entry(f, r);
-  if (shard->call == f->a->call && append(f, &f->entries[shard->entry], r)) return &f->entries[shard->entry];
+  if (shard->call == f->a->call && append_to_aggregate(f, &f->entries[shard->entry], r))
+    return &f->entries[shard->entry];
   entry *e = begin_entry(f, r);
   if (!e) return NULL;
   shard->call = f->a->call;
@@ -158,7 +159,7 @@ static int take_key(filling *f, slp_put_key *k) {
   entry *e = take_first(f, r, shard);
   if (!e) return 0;
   while (joins && (r = slp_put_queue_after(k, r)) && may_join_others(r))
-    if (((placed || r->hash_key.n) && shard_of(f, r) != shard) || !append(f, e, r)) break;
+    if (((placed || r->hash_key.n) && shard_of(f, r) != shard) || !append_to_aggregate(f, e, r)) break;
   return 1;
 }
 

@@ -45,7 +45,7 @@ static size_t count_characters(slp_str s) {
   return n;
 }
 
-static slp_put_refusal check(const slp_put_line *l) {
+static slp_put_refusal check_put_line(const slp_put_line *l) {
   slp_str key = l->key;
   if (key.n + l->data.n > SLP_PUT_RECORD_BYTES) return SLP_PUT_TOO_LARGE;
   if (!key.p) return SLP_PUT_FINE;
@@ -148,7 +148,7 @@ static slp_put_refusal read_members(slp_json *j, printed *m) {
 }
 
 /* Decodes base64 in place. Returns 0 or SLP_EBADDATA. */
-static int decode(slp_str *text) {
+static int decode_base64_text(slp_str *text) {
   char *p = (char *)(uintptr_t)text->p; /* a part of `scratch` */
   int64_t n = slp_base64_decode(p, p, text->n);
   if (n < 0) return SLP_EBADDATA;
@@ -161,7 +161,8 @@ static slp_put_refusal read_printed(slp_json *j, slp_put_line *ret) {
   uint8_t number[16];
   slp_put_refusal r = read_members(j, &m);
   if (r) return r;
-  if ((m.key_b64.p && decode(&m.key_b64)) || (m.payload_b64.p && decode(&m.payload_b64)))
+  if ((m.key_b64.p && decode_base64_text(&m.key_b64)) ||
+      (m.payload_b64.p && decode_base64_text(&m.payload_b64)))
     return SLP_PUT_BAD_BASE64;
   if (!m.payload_b64.p && !m.has_payload) return SLP_PUT_NO_PAYLOAD;
   if (m.hash_key.p && (!slp_num_plain(m.hash_key) || slp_parse_u128(m.hash_key, number)))
@@ -189,5 +190,5 @@ slp_put_refusal slp_put_line_read(const slp_put_rules *rules, slp_str line, slp_
     read_plain(rules, line, ret);
   }
   if (!ret->key.p && rules->key.p) ret->key = rules->key;
-  return r ? r : check(ret);
+  return r ? r : check_put_line(ret);
 }

@@ -113,7 +113,7 @@ static int is_inside(slp_str raw, slp_str part) {
 
 /* Copies `part` to *end, and moves *end behind the copy. If `part` lies inside `raw`, does not copy it, but
  * returns the same part of the copy of `raw`. */
-static slp_str place(slp_put_record *r, char **end, slp_str raw, slp_str part) {
+static slp_str copy_record_part(slp_put_record *r, char **end, slp_str raw, slp_str part) {
   if (!part.n) return (slp_str){*end, 0};
   if (is_inside(raw, part)) return (slp_str){r->raw.p + (part.p - raw.p), part.n};
   slp_str copy = {*end, part.n};
@@ -134,9 +134,9 @@ int slp_put_queue_add(slp_put_queue *q, const slp_put_new *n) {
   char *end = r->text;
   *r = (slp_put_record){
       .of = k, .number = n->number, .input = n->input, .delimited = n->delimited, .together = q->together};
-  r->raw = place(r, &end, (slp_str){NULL, 0}, n->raw);
-  r->data = place(r, &end, n->raw, n->data);
-  r->hash_key = place(r, &end, n->raw, n->hash_key);
+  r->raw = copy_record_part(r, &end, (slp_str){NULL, 0}, n->raw);
+  r->data = copy_record_part(r, &end, n->raw, n->data);
+  r->hash_key = copy_record_part(r, &end, n->raw, n->hash_key);
   r->key = k->name;
   r->bytes = bytes + sizeof *k + n->key.n;
   if (put_bytes(r) > SLP_PUT_ALONE_BYTES) r->together = 1;

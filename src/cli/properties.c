@@ -8,28 +8,29 @@ static int is_end(char c) { return c == '\n' || c == '\r'; }
 
 slp_properties slp_properties_begin(slp_str text) { return (slp_properties){.text = text, .next_line = 1}; }
 
-static int more(const slp_properties *p) { return p->at < p->text.n; }
-static char here(const slp_properties *p) { return p->text.p[p->at]; }
+static int has_more_text(const slp_properties *p) { return p->at < p->text.n; }
+static char get_current_char(const slp_properties *p) { return p->text.p[p->at]; }
 
 static void pass_end(slp_properties *p) {
-  if (!more(p)) return;
+  if (!has_more_text(p)) return;
   char c = p->text.p[p->at++];
-  if (c == '\r' && more(p) && here(p) == '\n') p->at++;
+  if (c == '\r' && has_more_text(p) && get_current_char(p) == '\n') p->at++;
   p->next_line++;
 }
 
 static void pass_blanks(slp_properties *p) {
-  while (more(p) && is_blank(here(p))) p->at++;
+  while (has_more_text(p) && is_blank(get_current_char(p))) p->at++;
 }
 
 /* Returns 1 if the next two characters are a backslash and the end of a line. */
-static int joins(const slp_properties *p) {
-  return more(p) && here(p) == '\\' && p->at + 1 < p->text.n && is_end(p->text.p[p->at + 1]);
+static int is_line_joined(const slp_properties *p) {
+  return has_more_text(p) && get_current_char(p) == '\\' && p->at + 1 < p->text.n &&
+         is_end(p->text.p[p->at + 1]);
 }
 
 static void pass_joined_blanks(slp_properties *p) {
   pass_blanks(p);
-  while (joins(p)) {
+  while (is_line_joined(p)) {
     p->at++;
     pass_end(p);
     pass_blanks(p);
@@ -41,29 +42,29 @@ static void pass_joined_blanks(slp_properties *p) {
 static void pass_empty(slp_properties *p) {
   for (;;) {
     pass_blanks(p);
-    if (!more(p)) return;
-    if (here(p) == '#' || here(p) == '!') {
-      while (more(p) && !is_end(here(p))) p->at++;
-    } else if (joins(p)) {
+    if (!has_more_text(p)) return;
+    if (get_current_char(p) == '#' || get_current_char(p) == '!') {
+      while (has_more_text(p) && !is_end(get_current_char(p))) p->at++;
+    } else if (is_line_joined(p)) {
       p->at++;
-    } else if (!is_end(here(p))) {
+    } else if (!is_end(get_current_char(p))) {
       return;
     }
     pass_end(p);
   }
 }
 
-static int hex(char c) {
+static int hex_value_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* Reads four hex digits, one UTF-16 unit. Returns -1 if they are not hex digits. */
-static int32_t unit(slp_properties *p) {
+static int32_t read_utf16_unit(slp_properties *p) {
   int32_t u = 0;
   for (int i = 0; i < 4; i++) {
-    int digit = more(p) ? hex(here(p)) : -1;
+    int digit = has_more_text(p) ? hex_value_of(get_current_char(p)) : -1;
     if (digit < 0) return -1;
     u = u * 16 + digit;
     p->at++;
@@ -76,12 +77,13 @@ static int is_half(int32_t u, int32_t first) { return u >= first && u < first + 
 /* Reads a \u escape, and appends its character. Half of a surrogate pair without its other half becomes
  * U+FFFD. */
 static int add_escaped(slp_properties *p, slp_buf *into) {
-  int32_t u = unit(p);
+  int32_t u = read_utf16_unit(p);
   if (u < 0) return SLP_EBADDATA;
-  if (is_half(u, 0xd800) && p->at + 1 < p->text.n && here(p) == '\\' && p->text.p[p->at + 1] == 'u') {
+  if (is_half(u, 0xd800) && p->at + 1 < p->text.n && get_current_char(p) == '\\' &&
+      p->text.p[p->at + 1] == 'u') {
     size_t back = p->at;
     p->at += 2;
-    int32_t low = unit(p);
+    int32_t low = read_utf16_unit(p);
     if (low < 0) return SLP_EBADDATA;
     if (is_half(low, 0xdc00))
       u = 0x10000 + (u - 0xd800) * 0x400 + (low - 0xdc00);
@@ -113,8 +115,8 @@ static int add_escaped(slp_properties *p, slp_buf *into) {
 /* Reads what follows a backslash. A backslash at the end of a line joins the next line, without the blanks at
  * that line's beginning. */
 static int take_escape(slp_properties *p, slp_buf *into) {
-  if (!more(p)) return 0;
-  char c = here(p);
+  if (!has_more_text(p)) return 0;
+  char c = get_current_char(p);
   if (is_end(c)) {
     pass_end(p);
     pass_blanks(p);
@@ -135,8 +137,8 @@ static int take_escape(slp_properties *p, slp_buf *into) {
  * line. */
 static int take_text(slp_properties *p, slp_buf *into, int key) {
   int r = 0;
-  while (more(p) && !is_end(here(p)) && !r) {
-    char c = here(p);
+  while (has_more_text(p) && !is_end(get_current_char(p)) && !r) {
+    char c = get_current_char(p);
     if (key && (is_blank(c) || c == '=' || c == ':')) break;
     p->at++;
     r = c == '\\' ? take_escape(p, into) : slp_buf_add_char(into, c ? c : ' ');
@@ -146,12 +148,12 @@ static int take_text(slp_properties *p, slp_buf *into, int key) {
 
 int slp_properties_next(slp_properties *p, slp_buf *into) {
   pass_empty(p);
-  if (!more(p)) return 0;
+  if (!has_more_text(p)) return 0;
   p->line = p->next_line;
   int r = take_text(p, into, 1);
   if (r) return r;
   pass_joined_blanks(p);
-  if (more(p) && (here(p) == '=' || here(p) == ':')) {
+  if (has_more_text(p) && (get_current_char(p) == '=' || get_current_char(p) == ':')) {
     p->at++;
     pass_joined_blanks(p);
   }

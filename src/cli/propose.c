@@ -64,7 +64,7 @@ static void print_names(proposal *p) {
 
 /* Prints the names that were found, stores them in the cache, and ends. complete: 1 if the service answered;
  * then the names stay in the cache for a minute, otherwise for ten seconds. */
-static void tell(proposal *p, int complete) {
+static void print_proposals(proposal *p, int complete) {
   int64_t now_ms = slp_program_wall_ms();
   if (p->told_us) return;
   p->told_us = slp_program_mono_us();
@@ -89,7 +89,7 @@ static void on_streams(slp_find *f, const char *const *names, size_t n, void *ar
 
 static void on_streams_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg) {
   (void)f;
-  tell(arg, fails[SLP_FIND_KINESIS].class == SLP_FINE || fails[SLP_FIND_TABLES].class == SLP_FINE);
+  print_proposals(arg, fails[SLP_FIND_KINESIS].class == SLP_FINE || fails[SLP_FIND_TABLES].class == SLP_FINE);
 }
 
 /* Adds the application's name. An application has a row for each stream that it reads, so the name may be
@@ -109,7 +109,7 @@ static void on_app(slp_apps *f, const slp_found_app *app, void *arg) {
 
 static void on_apps_done(slp_apps *f, const slp_fail *fail, void *arg) {
   (void)f;
-  tell(arg, fail->class == SLP_FINE);
+  print_proposals(arg, fail->class == SLP_FINE);
 }
 
 static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
@@ -119,7 +119,7 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards
   (void)error;
   if (p->consumer.stopping) return;
   for (size_t i = 0; !status && i < n; i++) add_name(p, slp_shard_short(shards[i]->id));
-  tell(p, !status);
+  print_proposals(p, !status);
 }
 
 /* Adds the names that --release takes: the ids of workers (their instances without the last part), and the
@@ -137,28 +137,28 @@ static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases
   }
   for (size_t i = 0; !status && i < leases->leases_n; i++)
     add_name(p, slp_shard_short(leases->leases[i]->shard));
-  tell(p, !status);
+  print_proposals(p, !status);
 }
 
 /* ---- running --------------------------------------------------------------------------------------- */
 
-static void leave(proposal *p) {
+static void leave_proposing(proposal *p) {
   if (p->consumer.closed) slp_app_close(&p->app);
 }
 
-static void on_closed(slp_cli_consumer *c) { leave(c->user); }
-static void on_interrupt(slp_app *app) { tell(app->user, 0); }
+static void on_closed(slp_cli_consumer *c) { leave_proposing(c->user); }
+static void on_interrupt(slp_app *app) { print_proposals(app->user, 0); }
 
 static void on_tick(slp_app *app) {
   proposal *p = app->user;
   uint64_t now_us = slp_program_mono_us();
-  if (now_us - p->begun_us >= LIMIT_US) tell(p, 0);
+  if (now_us - p->begun_us >= LIMIT_US) print_proposals(p, 0);
   /* Ends the process at once, because a thread may hang in a system call, such as the look-up of a host's
    * name. */
   if (p->told_us && now_us - p->told_us >= LEAVE_US) _exit(0);
 }
 
-static int ask(proposal *p) {
+static int ask_for_names(proposal *p) {
   static const slp_find_calls calls = {.on_names = on_streams, .on_done = on_streams_done};
   if (is_kind(p, "streams")) return slp_find_new(&p->find, p->consumer.s, &calls, p);
   static const slp_apps_calls apps = {.on_app = on_app, .on_done = on_apps_done};
@@ -167,7 +167,7 @@ static int ask(proposal *p) {
   return sloop_admin_leases(p->consumer.admin, on_leases, p);
 }
 
-static void begin(proposal *p) {
+static void begin_proposing(proposal *p) {
   const slp_args *a = p->app.args;
   sloop_opts_t o = a->opts;
   int rows = is_kind(p, "workers");
@@ -182,15 +182,15 @@ static void begin(proposal *p) {
   o.retrieval = SLOOP_RETRIEVAL_POLL;
   if (slp_cli_consumer_open_idle(&p->consumer, &p->app, &o) != 0)
     slp_app_close(&p->app);
-  else if (ask(p) != 0)
-    tell(p, 0);
+  else if (ask_for_names(p) != 0)
+    print_proposals(p, 0);
 }
 
 static void ask_service(proposal *p, slp_mem *mem, const slp_args *args) {
   p->app.user = p;
   p->app.on_interrupt = on_interrupt;
   p->app.on_tick = on_tick;
-  if (slp_app_open(&p->app, mem, args) == 0) begin(p);
+  if (slp_app_open(&p->app, mem, args) == 0) begin_proposing(p);
   slp_app_run(&p->app);
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-static int damaged(char why[SLP_PB_WHY]) {
+static int refuse_damaged_message(char why[SLP_PB_WHY]) {
   snprintf(why, SLP_PB_WHY, "it is damaged or truncated, or has another schema");
   return SLP_EBADDATA;
 }
@@ -23,7 +23,7 @@ void slp_pb_check_begin(slp_pb_check *c, const slp_pb_schema *schema, uint32_t t
 }
 
 /* Pushes the frame f, so that the check continues at the beginning of f. */
-static int enter(slp_pb_check *c, slp_pb_check_frame f, char why[SLP_PB_WHY]) {
+static int push_check_frame(slp_pb_check *c, slp_pb_check_frame f, char why[SLP_PB_WHY]) {
   if (!f.packed && c->depth > SLP_PB_DEPTH_MAX) {
     snprintf(why, SLP_PB_WHY, "it is nested deeper than %d", SLP_PB_DEPTH_MAX);
     return SLP_EBADDATA;
@@ -35,7 +35,7 @@ static int enter(slp_pb_check *c, slp_pb_check_frame f, char why[SLP_PB_WHY]) {
 
 static int leave_group(slp_pb_check *c, const slp_pb_token *t, char why[SLP_PB_WHY]) {
   const slp_pb_check_frame *f = &c->open[c->depth - 1];
-  if (f->group != t->number) return damaged(why);
+  if (f->group != t->number) return refuse_damaged_message(why);
   if (t->from - f->from > SLP_PB_AT_ONCE) {
     snprintf(why, SLP_PB_WHY, "it has a group of more than %u bytes", SLP_PB_AT_ONCE);
     return SLP_EBADDATA;
@@ -51,17 +51,18 @@ static int check_bytes(slp_pb_check *c, const slp_pb_field *f, const slp_pb_toke
   size_t n = t->end - t->value;
   int wire = slp_pb_wire_of(f->kind), r = 0;
   if (f->kind == SLP_PB_STRING && f->utf8 && n && slp_utf8_run(c->in.p + t->value, n, n) != n)
-    return damaged(why);
+    return refuse_damaged_message(why);
   slp_pb_check_frame inner = {.type = f->type, .from = t->value, .end = t->end};
   if (f->kind == SLP_PB_MESSAGE) {
-    r = enter(c, inner, why);
+    r = push_check_frame(c, inner, why);
     return r ? r : 1;
   }
   if (!f->repeated || wire == SLP_PB_BYTES || wire == SLP_PB_GROUP) return 0;
-  if ((wire == SLP_PB_FIXED_32 && n % 4) || (wire == SLP_PB_FIXED_64 && n % 8)) return damaged(why);
+  if ((wire == SLP_PB_FIXED_32 && n % 4) || (wire == SLP_PB_FIXED_64 && n % 8))
+    return refuse_damaged_message(why);
   if (wire != SLP_PB_VARINT) return 0;
   inner.packed = 1;
-  r = enter(c, inner, why);
+  r = push_check_frame(c, inner, why);
   return r ? r : 1;
 }
 
@@ -70,19 +71,19 @@ static int check_field(slp_pb_check *c, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   uint64_t v;
   if (c->at == frame->end) { /* a group ends with an end tag, so reaching the end of its bytes is damage */
-    if (frame->group) return damaged(why);
+    if (frame->group) return refuse_damaged_message(why);
     c->depth--;
     return 0;
   }
-  if (frame->packed) return slp_pb_varint(c->in, &c->at, frame->end, &v) ? damaged(why) : 0;
-  if (slp_pb_head_at(c->in, c->at, frame->end, &t)) return damaged(why);
+  if (frame->packed) return slp_pb_varint(c->in, &c->at, frame->end, &v) ? refuse_damaged_message(why) : 0;
+  if (slp_pb_head_at(c->in, c->at, frame->end, &t)) return refuse_damaged_message(why);
   if (t.wire == SLP_PB_GROUP_END) return leave_group(c, &t, why);
   const slp_pb_field *f =
       frame->type == SLP_PB_NONE ? NULL : slp_pb_field_of(c->schema, frame->type, t.number);
   if (t.wire == SLP_PB_GROUP) {
     uint32_t type = f && f->kind == SLP_PB_GROUPED ? f->type : SLP_PB_NONE;
-    return enter(c, (slp_pb_check_frame){.type = type, .group = t.number, .from = t.value, .end = frame->end},
-                 why);
+    return push_check_frame(
+        c, (slp_pb_check_frame){.type = type, .group = t.number, .from = t.value, .end = frame->end}, why);
   }
   int r = f && t.wire == SLP_PB_BYTES ? check_bytes(c, f, &t, why) : 0;
   if (r) return r < 0 ? r : 0;

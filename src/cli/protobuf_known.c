@@ -49,7 +49,7 @@ static const struct known_row {
       {SLP_PB_MESSAGE, 0}}},
 };
 
-static int fits(const struct known_row *row, const slp_pb_field *fields, uint32_t n) {
+static int fits_known_fields(const struct known_row *row, const slp_pb_field *fields, uint32_t n) {
   uint32_t want = 0;
   while (want < SLP_COUNT(row->fields) && row->fields[want].kind) want++;
   if (n != want) return 0;
@@ -67,11 +67,12 @@ slp_pb_known slp_pb_known_of(slp_str name, const slp_pb_field *fields, uint32_t 
   if (name.n <= skip || memcmp(name.p, package, skip) != 0) return SLP_PB_ORDINARY;
   name = (slp_str){name.p + skip, name.n - skip};
   for (size_t i = 0; i < SLP_COUNT(rows); i++)
-    if (slp_str_is(name, rows[i].name)) return fits(&rows[i], fields, n) ? rows[i].known : SLP_PB_ORDINARY;
+    if (slp_str_is(name, rows[i].name))
+      return fits_known_fields(&rows[i], fields, n) ? rows[i].known : SLP_PB_ORDINARY;
   return SLP_PB_ORDINARY;
 }
 
-static int refuse(char why[SLP_PB_WHY], const char *what) {
+static int refuse_known_value(char why[SLP_PB_WHY], const char *what) {
   snprintf(why, SLP_PB_WHY, "%s", what);
   return SLP_EBADDATA;
 }
@@ -91,7 +92,7 @@ static void put_fraction(slp_buf *b, unsigned nanos) {
 int slp_pb_put_timestamp(slp_buf *b, int64_t seconds, int32_t nanos, char why[SLP_PB_WHY]) {
   char text[25];
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos >= NANOS)
-    return refuse(why, "a Timestamp is not within the years 1 to 9999");
+    return refuse_known_value(why, "a Timestamp is not within the years 1 to 9999");
   slp_date_iso(seconds * 1000, text);
   slp_buf_addf(b, "\"%.19s", text);
   put_fraction(b, (unsigned)nanos);
@@ -101,7 +102,7 @@ int slp_pb_put_timestamp(slp_buf *b, int64_t seconds, int32_t nanos, char why[SL
 int slp_pb_put_duration(slp_buf *b, int64_t seconds, int32_t nanos, char why[SLP_PB_WHY]) {
   if (seconds < -SPAN_MAX || seconds > SPAN_MAX || nanos <= -NANOS || nanos >= NANOS ||
       (seconds < 0 && nanos > 0) || (seconds > 0 && nanos < 0))
-    return refuse(why, "a Duration is longer than 10,000 years, or of two signs");
+    return refuse_known_value(why, "a Duration is longer than 10,000 years, or of two signs");
   slp_buf_addf(b, "\"%s%lld", seconds < 0 || nanos < 0 ? "-" : "", llabs((long long)seconds));
   put_fraction(b, (unsigned)abs(nanos));
   return slp_buf_add_z(b, "s\"");
@@ -115,5 +116,5 @@ int slp_pb_put_path(slp_buf *b, slp_str path, char why[SLP_PB_WHY]) {
     if (c != '_' && !bad) slp_buf_add_char(b, up ? (char)(c - 'a' + 'A') : c);
     up = c == '_';
   }
-  return bad || up ? refuse(why, "a path of a FieldMask has no JSON") : slp_buf_failed(b);
+  return bad || up ? refuse_known_value(why, "a path of a FieldMask has no JSON") : slp_buf_failed(b);
 }

@@ -63,13 +63,15 @@ typedef struct reading {
   char *why;
 } reading;
 
-static int refuse(reading *r, const char *what, slp_str name) {
+static int refuse_descriptor_set(reading *r, const char *what, slp_str name) {
   snprintf(r->why, SLP_PB_WHY, "%s%s%.*s", what, name.n ? " " : "", (int)slp_min_u64(name.n, 40),
            name.n ? name.p : "");
   return SLP_EBADDATA;
 }
 
-static int damaged(reading *r) { return refuse(r, "the descriptor set is damaged", SLP_STR("")); }
+static int refuse_damaged_set(reading *r) {
+  return refuse_descriptor_set(r, "the descriptor set is damaged", SLP_STR(""));
+}
 
 /* ---- fields of descriptors ---- */
 
@@ -156,13 +158,14 @@ static void free_name(const reading *r, slp_str name) { slp_free(r->s->mem, (cha
  * owns. */
 static int add_name(reading *r, slp_str scope, slp_str text, uint32_t at, int is_enum, slp_str *ret) {
   slp_str name = find_text(text, NAME);
-  if (!name.n) return refuse(r, "a type of the descriptor set has no name", SLP_STR(""));
+  if (!name.n) return refuse_descriptor_set(r, "a type of the descriptor set has no name", SLP_STR(""));
   slp_pb_name *of = SLP_NEW(r->s->mem, slp_pb_name);
   if (!of) return SLP_ENOMEM;
   of->at = at;
   of->is_enum = (uint8_t)is_enum;
   int bad = full_name(r, scope, name, &of->text);
-  if (!bad && slp_map_get(&r->s->names, of->text)) bad = refuse(r, "the descriptor set defines twice:", name);
+  if (!bad && slp_map_get(&r->s->names, of->text))
+    bad = refuse_descriptor_set(r, "the descriptor set defines twice:", name);
   if (!bad) bad = slp_map_put(&r->s->names, of->text, of);
   if (!bad) return *ret = of->text, 0;
   if (of->text.n) free_name(r, of->text);
@@ -186,7 +189,7 @@ static int add_place(reading *r, places *to, place p) {
 }
 
 /* Makes room for one more element of an array, and sets that element to zero. */
-static int grow(slp_mem *mem, void *table, size_t n, size_t *cap, size_t each) {
+static int grow_schema_array(slp_mem *mem, void *table, size_t n, size_t *cap, size_t each) {
   void **at = table;
   if (n == *cap) {
     void *more = slp_doubled(mem, *at, cap, 16, each);
@@ -200,7 +203,7 @@ static int grow(slp_mem *mem, void *table, size_t n, size_t *cap, size_t each) {
 static int enter_enum(reading *r, slp_str text, slp_str scope, features in) {
   slp_pb_schema *s = r->s;
   slp_str name = {NULL, 0};
-  int bad = grow(s->mem, &s->enums, s->enums_n, &s->enums_cap, sizeof *s->enums);
+  int bad = grow_schema_array(s->mem, &s->enums, s->enums_n, &s->enums_cap, sizeof *s->enums);
   if (!bad) bad = add_name(r, scope, text, (uint32_t)s->enums_n, 1, &name);
   if (bad) return bad;
   take_features(&in, find_text(text, ENUM_OPTIONS), ENUM_FEATURES);
@@ -213,8 +216,9 @@ static int enter_enum(reading *r, slp_str text, slp_str scope, features in) {
 static int enter_message(reading *r, slp_str text, slp_str scope, features in, int depth) {
   slp_pb_schema *s = r->s;
   slp_str options = find_text(text, MESSAGE_OPTIONS), name = {NULL, 0};
-  if (depth == NESTING_MAX) return refuse(r, "the messages of the set are nested too deep", SLP_STR(""));
-  int bad = grow(s->mem, &s->messages, s->messages_n, &s->messages_cap, sizeof *s->messages);
+  if (depth == NESTING_MAX)
+    return refuse_descriptor_set(r, "the messages of the set are nested too deep", SLP_STR(""));
+  int bad = grow_schema_array(s->mem, &s->messages, s->messages_n, &s->messages_cap, sizeof *s->messages);
   if (!bad) bad = add_name(r, scope, text, (uint32_t)s->messages_n, 0, &name);
   if (bad) return bad;
   take_features(&in, options, MESSAGE_FEATURES);
@@ -226,7 +230,7 @@ static int enter_message(reading *r, slp_str text, slp_str scope, features in, i
   bad = add_place(r, &r->messages, (place){.text = text, .in = in});
   walk w = {.in = text};
   for (int more = 1; !bad && (more = next_field(&w)) != 0;) {
-    if (more < 0) return damaged(r);
+    if (more < 0) return refuse_damaged_set(r);
     if (is_text(&w, MESSAGE_NESTED)) bad = enter_message(r, text_of(&w), name, in, depth + 1);
     if (is_text(&w, MESSAGE_ENUM)) bad = enter_enum(r, text_of(&w), name, in);
     if (is_text(&w, MESSAGE_EXTENSION))
@@ -243,9 +247,10 @@ static int begin_features(reading *r, slp_str file, features *f) {
   if (!slp_str_is(syntax, "editions"))
     edition = slp_str_is(syntax, "proto3") ? EDITION_PROTO3 : EDITION_PROTO2;
   if (syntax.n && edition == EDITION_PROTO2 && !slp_str_is(syntax, "proto2"))
-    return refuse(r, "the descriptor set has a file of the syntax", syntax);
+    return refuse_descriptor_set(r, "the descriptor set has a file of the syntax", syntax);
   if (edition < EDITION_PROTO2 || edition > EDITION_2024)
-    return refuse(r, "the descriptor set has a file of an edition that is not known", SLP_STR(""));
+    return refuse_descriptor_set(r, "the descriptor set has a file of an edition that is not known",
+                                 SLP_STR(""));
   *f = (features){{0}};
   if (edition == EDITION_PROTO3) f->of[PRESENCE] = IMPLICIT;
   if (edition == EDITION_PROTO2) f->of[ENUM_TYPE] = CLOSED;
@@ -260,7 +265,7 @@ static int enter_file(reading *r, slp_str file) {
   int bad = begin_features(r, file, &in);
   walk w = {.in = file};
   for (int more = 1; !bad && (more = next_field(&w)) != 0;) {
-    if (more < 0) return damaged(r);
+    if (more < 0) return refuse_damaged_set(r);
     if (is_text(&w, FILE_MESSAGE)) bad = enter_message(r, text_of(&w), package, in, 0);
     if (is_text(&w, FILE_ENUM)) bad = enter_enum(r, text_of(&w), package, in);
     if (is_text(&w, FILE_EXTENSION))
@@ -277,7 +282,7 @@ static int add_label(reading *r, slp_str name, const char *behind, uint32_t *ret
   slp_buf *labels = &r->s->labels;
   size_t from = labels->n;
   if (slp_json_put_line_string(labels, name) == SLP_EBADDATA)
-    return refuse(r, "a name of the descriptor set is not UTF-8", SLP_STR(""));
+    return refuse_descriptor_set(r, "a name of the descriptor set is not UTF-8", SLP_STR(""));
   slp_buf_add_z(labels, behind);
   *ret = (uint32_t)from;
   *ret_n = (uint32_t)(labels->n - from);
@@ -321,13 +326,14 @@ static int label_extension(reading *r, slp_pb_field *f, slp_str scope, slp_str n
 static int find_type(reading *r, slp_str text, slp_pb_field *f, slp_str name) {
   slp_str type_name = find_text(text, FIELD_TYPE_NAME);
   int by_name = f->kind == 0 || slp_pb_has_parts(f->kind) || f->kind == SLP_PB_ENUM;
-  if (!by_name) return f->kind > SLP_PB_SINT64 ? refuse(r, "no type is known for the field", name) : 0;
-  if (!type_name.n) return refuse(r, "no type is known for the field", name);
+  if (!by_name)
+    return f->kind > SLP_PB_SINT64 ? refuse_descriptor_set(r, "no type is known for the field", name) : 0;
+  if (!type_name.n) return refuse_descriptor_set(r, "no type is known for the field", name);
   const slp_pb_name *of = find_name(r, type_name);
-  if (!of) return refuse(r, "the descriptor set lacks (--include_imports)", type_name);
+  if (!of) return refuse_descriptor_set(r, "the descriptor set lacks (--include_imports)", type_name);
   if (!f->kind) f->kind = of->is_enum ? SLP_PB_ENUM : SLP_PB_MESSAGE;
   if ((f->kind == SLP_PB_ENUM) != (of->is_enum != 0))
-    return refuse(r, "no type is known for the field", name);
+    return refuse_descriptor_set(r, "no type is known for the field", name);
   f->type = of->at;
   return 0;
 }
@@ -339,7 +345,7 @@ static int read_field(reading *r, const place *p, int is_extension, slp_pb_messa
   features in = p->in;
   slp_pb_field f = {.number = (uint32_t)find_number(p->text, FIELD_NUMBER, 0),
                     .kind = (uint8_t)slp_min_u64(find_number(p->text, FIELD_TYPE, 0), UINT8_MAX)};
-  if (!is_whole(p->text)) return damaged(r);
+  if (!is_whole(p->text)) return refuse_damaged_set(r);
   take_features(&in, find_text(p->text, FIELD_OPTIONS), FIELD_FEATURES);
   f.repeated = find_number(p->text, FIELD_LABEL, 1) == REPEATED;
   f.oneof = (uint32_t)find_number(p->text, FIELD_ONEOF, SLP_PB_NONE);
@@ -347,14 +353,14 @@ static int read_field(reading *r, const place *p, int is_extension, slp_pb_messa
   int bad = find_type(r, p->text, &f, name);
   if (bad) return bad;
   if (f.oneof != SLP_PB_NONE && (f.oneof >= m->oneofs_n || f.repeated || is_extension))
-    return refuse(r, "no oneof is known for the field", name);
+    return refuse_descriptor_set(r, "no oneof is known for the field", name);
   f.is_map = f.repeated && f.kind == SLP_PB_MESSAGE && s->messages[f.type].is_entry;
   if (f.kind == SLP_PB_MESSAGE && in.of[ENCODING] == DELIMITED && !f.is_map && !m->is_entry)
     f.kind = SLP_PB_GROUPED;
   f.implicit = in.of[PRESENCE] == IMPLICIT && !f.repeated && f.oneof == SLP_PB_NONE && !is_extension &&
                !slp_pb_has_parts(f.kind);
   bad = is_extension ? label_extension(r, &f, p->scope, name) : label_field(r, p->text, &f, name);
-  if (!bad) bad = grow(s->mem, &s->fields, s->fields_n, &s->fields_cap, sizeof *s->fields);
+  if (!bad) bad = grow_schema_array(s->mem, &s->fields, s->fields_n, &s->fields_cap, sizeof *s->fields);
   if (bad) return bad;
   s->fields[s->fields_n++] = f;
   m->n++;
@@ -378,9 +384,9 @@ static int check_message(reading *r, slp_pb_message *m) {
   if (f) qsort(f, m->n, sizeof *f, compare_fields);
   for (uint32_t i = 0; f && i < m->n; i++)
     if (!f[i].number || f[i].number >> 29 || (i && f[i].number == f[i - 1].number))
-      return refuse(r, "a field's number is wrong or there twice in", m->name);
+      return refuse_descriptor_set(r, "a field's number is wrong or there twice in", m->name);
   if (m->is_entry && (!f || m->n != 2 || f[0].number != 1 || f[1].number != 2 || !is_key(f) || f[1].repeated))
-    return refuse(r, "this is no entry of a map:", m->name);
+    return refuse_descriptor_set(r, "this is no entry of a map:", m->name);
   if (!m->known) m->known = (uint8_t)slp_pb_known_of(m->name, f, m->n);
   if (m->n + m->oneofs_n > r->s->slots_n) r->s->slots_n = m->n + m->oneofs_n;
   return 0;
@@ -420,11 +426,11 @@ static int read_enum(reading *r, size_t at) {
   e->first = (uint32_t)s->symbols_n;
   walk w = {.in = r->enums.all[at].text};
   for (int more = 1; !bad && (more = next_field(&w)) != 0;) {
-    if (more < 0) return damaged(r);
+    if (more < 0) return refuse_damaged_set(r);
     if (!is_text(&w, ENUM_VALUE)) continue;
     slp_str name = find_text(text_of(&w), NAME);
-    if (!is_whole(text_of(&w))) return damaged(r);
-    bad = grow(s->mem, &s->symbols, s->symbols_n, &s->symbols_cap, sizeof *s->symbols);
+    if (!is_whole(text_of(&w))) return refuse_damaged_set(r);
+    bad = grow_schema_array(s->mem, &s->symbols, s->symbols_n, &s->symbols_cap, sizeof *s->symbols);
     if (bad) break;
     slp_pb_symbol *to = &s->symbols[s->symbols_n++];
     to->number = (int32_t)(uint32_t)find_number(text_of(&w), SYMBOL_NUMBER, 0);
@@ -443,7 +449,8 @@ static int sort_extensions(reading *r) {
   for (size_t i = 0; i < r->extensions.n; i++) {
     slp_str name = find_text(r->extensions.all[i].text, FIELD_EXTENDEE);
     const slp_pb_name *of = find_name(r, name);
-    if (!of || of->is_enum) return refuse(r, "the descriptor set lacks (--include_imports)", name);
+    if (!of || of->is_enum)
+      return refuse_descriptor_set(r, "the descriptor set lacks (--include_imports)", name);
     r->extensions.all[i].next = r->first_extension[of->at];
     r->first_extension[of->at] = (uint32_t)i;
   }
@@ -483,17 +490,19 @@ static int read_all(reading *r, slp_str set, slp_str message) {
   walk w = {.in = set};
   int bad = 0;
   for (int more = 1; !bad && (more = next_field(&w)) != 0;) {
-    if (more < 0) return damaged(r);
+    if (more < 0) return refuse_damaged_set(r);
     if (is_text(&w, SET_FILE)) bad = enter_file(r, text_of(&w));
   }
-  if (!bad && !s->messages_n) bad = refuse(r, "the descriptor set has no message", SLP_STR(""));
+  if (!bad && !s->messages_n)
+    bad = refuse_descriptor_set(r, "the descriptor set has no message", SLP_STR(""));
   if (!bad) bad = sort_extensions(r);
   for (size_t i = 0; !bad && i < s->enums_n; i++) bad = read_enum(r, i);
   for (size_t i = 0; !bad && i < s->messages_n; i++) bad = read_message(r, i);
   if (bad) return bad;
-  if (message.p && !message.n) return refuse(r, "no message is named behind the #", message);
+  if (message.p && !message.n) return refuse_descriptor_set(r, "no message is named behind the #", message);
   s->named = message.p ? slp_pb_message_named(s, message) : SLP_PB_NONE;
-  if (message.p && s->named == SLP_PB_NONE) return refuse(r, "the descriptor set has no message", message);
+  if (message.p && s->named == SLP_PB_NONE)
+    return refuse_descriptor_set(r, "the descriptor set has no message", message);
   return order_messages(r);
 }
 
@@ -503,8 +512,9 @@ int slp_pb_schema_read(slp_pb_schema *s, slp_mem *mem, slp_str set, slp_str mess
   slp_map_init(&s->names, mem);
   *why = 0;
   reading r = {.s = s, .why = why};
-  int bad = set.n > SLP_PB_SET_BYTES ? refuse(&r, "the descriptor set is too large", SLP_STR(""))
-                                     : read_all(&r, set, message);
+  int bad = set.n > SLP_PB_SET_BYTES
+                ? refuse_descriptor_set(&r, "the descriptor set is too large", SLP_STR(""))
+                : read_all(&r, set, message);
   slp_free(mem, r.messages.all);
   slp_free(mem, r.enums.all);
   slp_free(mem, r.extensions.all);

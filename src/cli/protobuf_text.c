@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-static uint64_t unzigzag(uint64_t v) { return v >> 1 ^ (0 - (v & 1)); }
+static uint64_t decode_zigzag(uint64_t v) { return v >> 1 ^ (0 - (v & 1)); }
 
 uint64_t slp_pb_number(const slp_pb_field *f, slp_str in, size_t *at, size_t end) {
   uint64_t v = 0;
@@ -27,8 +27,8 @@ uint64_t slp_pb_number(const slp_pb_field *f, slp_str in, size_t *at, size_t end
     case SLP_PB_INT32:
     case SLP_PB_ENUM:
     case SLP_PB_UINT32: return (uint32_t)v;
-    case SLP_PB_SINT32: return (uint32_t)unzigzag((uint32_t)v);
-    case SLP_PB_SINT64: return unzigzag(v);
+    case SLP_PB_SINT32: return (uint32_t)decode_zigzag((uint32_t)v);
+    case SLP_PB_SINT64: return decode_zigzag(v);
     case SLP_PB_BOOL: return v != 0;
     default: return v;
   }

@@ -20,12 +20,12 @@
 #define SLICE_WORK 16384u
 enum { CHECKED_AT_ONCE = 16384 }; /* the most fields that are checked in one slice */
 
-static int refuse(char why[SLP_PB_WHY], const char *what) {
+static int refuse_protobuf_value(char why[SLP_PB_WHY], const char *what) {
   snprintf(why, SLP_PB_WHY, "%s", what);
   return SLP_EBADDATA;
 }
 
-static slp_pb_frame *top(slp_pb_value *v) { return &v->open[v->depth - 1]; }
+static slp_pb_frame *get_top_frame(slp_pb_value *v) { return &v->open[v->depth - 1]; }
 static const slp_pb_field *field_at(const slp_pb_value *v, uint32_t at) { return &v->schema->fields[at]; }
 
 /* Reads the field at in[at...end), and adds the steps that this takes to v->work: 1 for a field, and for a
@@ -33,7 +33,7 @@ static const slp_pb_field *field_at(const slp_pb_value *v, uint32_t at) { return
 static int read_field(slp_pb_value *v, size_t at, size_t end, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   int r = slp_pb_field_at(v->in, at, end, ret);
   v->work += 1 + (ret->wire == SLP_PB_GROUP && !r ? ret->next - ret->from : 0);
-  return r ? refuse(why, "it is damaged or truncated, or has another schema") : 0;
+  return r ? refuse_protobuf_value(why, "it is damaged or truncated, or has another schema") : 0;
 }
 
 static slp_str text_of(const slp_pb_value *v, const slp_pb_token *t) {
@@ -79,7 +79,7 @@ static const slp_pb_field *known_field(const slp_pb_value *v, uint32_t type, con
 }
 
 static int add_run(slp_pb_value *v, slp_pb_run run, char why[SLP_PB_WHY]) {
-  if (v->runs_n == SLP_PB_RUNS_MAX) return refuse(why, "its fields change too often");
+  if (v->runs_n == SLP_PB_RUNS_MAX) return refuse_protobuf_value(why, "its fields change too often");
   if (v->runs_n == v->runs_cap) {
     slp_pb_run *more = slp_doubled(v->mem, v->runs, &v->runs_cap, 64, sizeof *more);
     if (!more) return SLP_ENOMEM;
@@ -91,7 +91,8 @@ static int add_run(slp_pb_value *v, slp_pb_run run, char why[SLP_PB_WHY]) {
 
 /* Stores that field f, whose index is `at`, is so far the last one of its oneof, so that only f is written.
  * Returns 1 if another field of the oneof was the last one before. */
-static int choose(slp_pb_value *v, const slp_pb_frame *frame, const slp_pb_field *f, uint32_t at) {
+static int choose_oneof_field(slp_pb_value *v, const slp_pb_frame *frame, const slp_pb_field *f,
+                              uint32_t at) {
   slp_pb_slot *oneof = &v->last[v->schema->messages[frame->type].n + f->oneof];
   int other = oneof->serial == frame->serial && v->runs[oneof->run].field != at;
   if (other) v->runs[oneof->run].dead = 1;
@@ -108,7 +109,7 @@ static int index_field(slp_pb_value *v, slp_pb_frame *frame, const slp_pb_token 
   if (!f) return 0;
   uint32_t at = (uint32_t)(f - v->schema->fields);
   slp_pb_slot *last = &v->last[at - v->schema->messages[frame->type].first];
-  if (f->oneof != SLP_PB_NONE && choose(v, frame, f, at)) last->serial = 0;
+  if (f->oneof != SLP_PB_NONE && choose_oneof_field(v, frame, f, at)) last->serial = 0;
   slp_pb_run run = {at, (uint32_t)t->from, (uint32_t)t->next, 1, SLP_PB_NONE, 1, 0};
   if (last->serial == frame->serial) {
     slp_pb_run *before = &v->runs[last->run];
@@ -159,8 +160,9 @@ static uint64_t number_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t n
  * which are the fields of the cursor `more`. */
 static int open_message(slp_pb_value *v, uint32_t type, size_t at, size_t end, slp_pb_cursor more,
                         char why[SLP_PB_WHY]) {
-  if (v->depth == SLP_COUNT(v->open)) return refuse(why, "it is nested deeper than 100");
-  if (v->schema->messages[type].known == SLP_PB_MESSAGE_SET) return refuse(why, "it has a MessageSet");
+  if (v->depth == SLP_COUNT(v->open)) return refuse_protobuf_value(why, "it is nested deeper than 100");
+  if (v->schema->messages[type].known == SLP_PB_MESSAGE_SET)
+    return refuse_protobuf_value(why, "it has a MessageSet");
   v->open[v->depth++] = (slp_pb_frame){.type = type,
                                        .serial = ++v->serial,
                                        .state = SLP_PB_INDEX,
@@ -172,8 +174,8 @@ static int open_message(slp_pb_value *v, uint32_t type, size_t at, size_t end, s
   return 0;
 }
 
-static int leave(slp_pb_value *v, slp_buf *b) {
-  slp_pb_frame *f = top(v);
+static int leave_message_frame(slp_pb_value *v, slp_buf *b) {
+  slp_pb_frame *f = get_top_frame(v);
   slp_free(v->mem, f->slots);
   f->slots = NULL;
   v->runs_n = f->runs_from;
@@ -206,7 +208,7 @@ static int put_mask(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame, char
   int comma = 0, r;
   size_t n = 0;
   for (uint32_t i = c.run; i != SLP_PB_NONE; i = v->runs[i].next) n += v->runs[i].end - v->runs[i].from;
-  if (n > SLP_PB_AT_ONCE) return refuse(why, "it has a FieldMask of more than 1048576 bytes");
+  if (n > SLP_PB_AT_ONCE) return refuse_protobuf_value(why, "it has a FieldMask of more than 1048576 bytes");
   slp_buf_init(&paths, v->mem, v->in.n);
   while ((r = next_of(v, &c, &t, why)) == 1) {
     if (comma++) slp_buf_add_char(&paths, ',');
@@ -235,7 +237,7 @@ static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame,
     const slp_pb_field *f = slp_pb_field_of(v->schema, frame->type, i);
     if (i >= STRUCT_VALUE) return open_message(v, f->type, 0, 0, cursor_of(v, run), why);
     if (i == NUMBER_VALUE && slp_pb_is_odd(number_of(v, frame, i)))
-      return refuse(why, "a number of a Value is NaN or infinite");
+      return refuse_protobuf_value(why, "a number of a Value is NaN or infinite");
     return value_of(v, frame, i, &t) ? put_value(v, b, f, &t, why) : 0;
   }
   return slp_buf_add_z(b, "null");
@@ -268,8 +270,8 @@ static int put_any(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SL
   frame->closes = 1;
   if (!r) r = open_message(v, type, value.value, value.end, no_more, why);
   if (r) return r;
-  top(v)->bare = (uint8_t)!under;
-  top(v)->comma = 1;
+  get_top_frame(v)->bare = (uint8_t)!under;
+  get_top_frame(v)->comma = 1;
   slp_pb_check_begin(&v->check, v->schema, type, v->in, value.value, value.end);
   v->checks = 1;
   return 0;
@@ -376,7 +378,7 @@ static int put_map_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char 
     frame->opened = 1;
   }
   r = open_message(v, field_at(v, frame->field)->type, t.value, t.end, no_more, why);
-  if (!r) top(v)->alone = 1; /* an entry is written as its key and value, without braces */
+  if (!r) get_top_frame(v)->alone = 1; /* an entry is written as its key and value, without braces */
   return r;
 }
 
@@ -483,15 +485,15 @@ static int put_index(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
   return frame->bare ? 0 : slp_buf_add_char(b, '{');
 }
 
-static int advance(slp_pb_value *v, slp_buf *b, char why[SLP_PB_WHY]) {
-  slp_pb_frame *frame = top(v);
+static int advance_protobuf_value(slp_pb_value *v, slp_buf *b, char why[SLP_PB_WHY]) {
+  slp_pb_frame *frame = get_top_frame(v);
   switch ((slp_pb_state)frame->state) {
     case SLP_PB_INDEX: return put_index(v, b, frame, why);
     case SLP_PB_FIELDS: return put_field(v, b, frame, why);
     case SLP_PB_LIST: return put_element(v, b, frame, why);
     case SLP_PB_KEYS: return put_keys(v, frame, why);
     case SLP_PB_MAP: return put_map_entry(v, b, frame, why);
-    case SLP_PB_LEAVE: return leave(v, b);
+    case SLP_PB_LEAVE: return leave_message_frame(v, b);
   }
   return 0;
 }
@@ -537,7 +539,7 @@ int slp_pb_value_step(slp_pb_value *v, slp_buf *ret, char why[SLP_PB_WHY]) {
   }
   v->work = 0;
   for (int i = 0; !r && v->depth && !v->checks; i++) {
-    r = advance(v, ret, why);
+    r = advance_protobuf_value(v, ret, why);
     if (!r) r = slp_buf_failed(ret);
     if (v->work + (size_t)i >= SLICE_WORK || ret->n - from >= SLICE_BYTES) break;
   }

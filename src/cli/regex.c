@@ -37,13 +37,13 @@ void slp_regex_free(slp_regex *r) {
 }
 
 /* Writes `why` and the place of the error, p->at, as a byte number from 1. Returns the error code. */
-static int wrong(reader *p, const char *why) {
+static int refuse_expression(reader *p, const char *why) {
   snprintf(p->why, SLP_REGEX_WHY, "%s, at byte %zu", why, (size_t)(p->at - p->text) + 1);
   return SLP_EINVAL;
 }
 
 /* Refuses the construct `what`, which only PCRE2 can match. Returns the error code. */
-static int unknown(reader *p, const char *what) {
+static int refuse_without_pcre2(reader *p, const char *what) {
   snprintf(p->why, SLP_REGEX_WHY, "%s is known only to a stream-tail built with PCRE2, at byte %zu", what,
            (size_t)(p->at - p->text) + 1);
   return SLP_EINVAL;
@@ -52,9 +52,9 @@ static int unknown(reader *p, const char *what) {
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
 /* Makes room for `more` steps. */
-static int room(reader *p, size_t more) {
+static int reserve_steps(reader *p, size_t more) {
   slp_regex *r = p->r;
-  if (r->n + more > SLP_REGEX_STEPS_MAX) return wrong(p, "it is too large");
+  if (r->n + more > SLP_REGEX_STEPS_MAX) return refuse_expression(p, "it is too large");
   if (r->n + more <= r->cap) return 0;
   size_t cap = r->cap ? r->cap : 64;
   while (cap < r->n + more) cap *= 2;
@@ -65,15 +65,15 @@ static int room(reader *p, size_t more) {
   return 0;
 }
 
-static int add(reader *p, slp_regex_op op, int to, int or_to) {
-  int e = room(p, 1);
+static int append_step(reader *p, slp_regex_op op, int to, int or_to) {
+  int e = reserve_steps(p, 1);
   if (e) return e;
   p->r->steps[p->r->n++] = (slp_regex_step){(uint8_t)op, (int16_t)to, (int16_t)or_to};
   return 0;
 }
 
-static int insert(reader *p, size_t at, slp_regex_op op, int to, int or_to) {
-  int e = add(p, op, to, or_to);
+static int insert_step(reader *p, size_t at, slp_regex_op op, int to, int or_to) {
+  int e = append_step(p, op, to, or_to);
   if (e) return e;
   slp_regex_step *s = p->r->steps, new = s[p->r->n - 1];
   memmove(s + at + 1, s + at, (p->r->n - 1 - at) * sizeof *s);
@@ -86,7 +86,7 @@ static int add_set(reader *p, const slp_regex_set *set) {
   slp_regex *r = p->r;
   size_t i = 0;
   while (i < r->sets_n && memcmp(&r->sets[i], set, sizeof *set) != 0) i++;
-  if (i == SLP_REGEX_STEPS_MAX) return wrong(p, "it is too large");
+  if (i == SLP_REGEX_STEPS_MAX) return refuse_expression(p, "it is too large");
   if (i == r->sets_n && i == r->sets_cap) {
     size_t cap = i ? i * 2 : 16;
     slp_regex_set *sets = slp_realloc(r->mem, r->sets, cap * sizeof *sets);
@@ -95,7 +95,7 @@ static int add_set(reader *p, const slp_regex_set *set) {
     r->sets_cap = cap;
   }
   if (i == r->sets_n) r->sets[r->sets_n++] = *set;
-  return add(p, SLP_REGEX_BYTE, (int)i, 0);
+  return append_step(p, SLP_REGEX_BYTE, (int)i, 0);
 }
 
 /* ---- sets of characters -------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ typedef struct chars {
   uint8_t long_s; /* 1: the set has U+017F, another case of s */
 } chars;
 
-static void put(slp_regex_set *s, uint8_t c) { s->bits[c / 64] |= UINT64_C(1) << (c % 64); }
+static void add_byte_to_set(slp_regex_set *s, uint8_t c) { s->bits[c / 64] |= UINT64_C(1) << (c % 64); }
 
 /* A named class of ASCII characters. `ranges` has n bytes: pairs of the first and last character of a
  * range. */
@@ -129,7 +129,7 @@ static const class letters = {"", 4, "AZaz"};
 
 static void put_ranges(slp_regex_set *s, const class *of) {
   for (size_t i = 0; i < of->n; i += 2)
-    for (uint32_t c = of->ranges[i]; c <= of->ranges[i + 1]; c++) put(s, (uint8_t)c);
+    for (uint32_t c = of->ranges[i]; c <= of->ranges[i + 1]; c++) add_byte_to_set(s, (uint8_t)c);
 }
 
 void slp_regex_put_words(slp_regex_set *s) { put_ranges(s, &word); }
@@ -152,9 +152,9 @@ static int is_letter(uint8_t c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 
 /* Adds a character of one byte to a set. If case is ignored, adds its other cases too. */
 static void put_char(const reader *p, chars *to, uint8_t c) {
-  put(&to->bytes, c);
+  add_byte_to_set(&to->bytes, c);
   if (!p->folds || !is_letter(c)) return;
-  put(&to->bytes, c ^ 0x20);
+  add_byte_to_set(&to->bytes, c ^ 0x20);
   to->kelvin |= p->utf8 && (c | 0x20) == 'k';
   to->long_s |= p->utf8 && (c | 0x20) == 's';
 }
@@ -179,7 +179,7 @@ static int add_sequence(reader *p, const sequence *q) {
   int e = 0;
   for (size_t i = 0; i < q->n && !e; i++) {
     slp_regex_set s = {{0}};
-    for (uint32_t c = q->ranges[i][0]; c <= q->ranges[i][1]; c++) put(&s, (uint8_t)c);
+    for (uint32_t c = q->ranges[i][0]; c <= q->ranges[i][1]; c++) add_byte_to_set(&s, (uint8_t)c);
     e = add_set(p, &s);
   }
   return e;
@@ -194,15 +194,15 @@ static int add_chars(reader *p, const chars *c) {
   if (!c->high && c->long_s) others[n++] = &long_s;
   for (size_t i = 0; i < n; i++) left += others[i]->n + (i + 1 < n ? 2u : 0u);
   p->traits->beyond_ascii |= n > 0;
-  int e = n ? add(p, SLP_REGEX_FORK, 1, 3) : 0;
+  int e = n ? append_step(p, SLP_REGEX_FORK, 1, 3) : 0;
   if (!e) e = add_set(p, &c->bytes);
-  if (!e && n) e = add(p, SLP_REGEX_JUMP, (int)left + 1, 0);
+  if (!e && n) e = append_step(p, SLP_REGEX_JUMP, (int)left + 1, 0);
   for (size_t i = 0; i < n && !e; i++) {
     int last = i + 1 == n;
-    if (!last) e = add(p, SLP_REGEX_FORK, 1, others[i]->n + 2);
+    if (!last) e = append_step(p, SLP_REGEX_FORK, 1, others[i]->n + 2);
     if (!e) e = add_sequence(p, others[i]);
     left -= others[i]->n + (last ? 0u : 2u);
-    if (!e && !last) e = add(p, SLP_REGEX_JUMP, (int)left + 1, 0);
+    if (!e && !last) e = append_step(p, SLP_REGEX_JUMP, (int)left + 1, 0);
   }
   return e;
 }
@@ -249,45 +249,48 @@ static void go_on_with_run(reader *p, const char *text, size_t n) {
 /* ---- repetitions --------------------------------------------------------------------------------------- */
 
 /* Appends a copy of the n steps that begin at step `from`. */
-static int copy(reader *p, size_t from, size_t n) {
-  int e = room(p, n);
+static int append_steps_copy(reader *p, size_t from, size_t n) {
+  int e = reserve_steps(p, n);
   if (e) return e;
   memcpy(p->r->steps + p->r->n, p->r->steps + from, n * sizeof *p->r->steps);
   p->r->n += n;
   return 0;
 }
 
-/* Each of these three functions changes the piece that begins at step `from` and ends the program. maybe()
- * makes it optional, as ? does; many() repeats it one or more times, as +; any() does both, as *. */
-static int maybe(reader *p, size_t from) {
-  return insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 1);
+/* Each of these three functions changes the piece that begins at step `from` and ends the program.
+ * make_piece_optional() makes it optional, as ? does; repeat_piece_from_one() repeats it one or more times,
+ * as +; repeat_piece_from_zero() does both, as *. */
+static int make_piece_optional(reader *p, size_t from) {
+  return insert_step(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 1);
 }
-static int many(reader *p, size_t from) { return add(p, SLP_REGEX_FORK, -(int)(p->r->n - from), 1); }
-static int any(reader *p, size_t from) {
-  int n = (int)(p->r->n - from), e = insert(p, from, SLP_REGEX_FORK, 1, n + 2);
-  return e ? e : add(p, SLP_REGEX_JUMP, -(n + 1), 0);
+static int repeat_piece_from_one(reader *p, size_t from) {
+  return append_step(p, SLP_REGEX_FORK, -(int)(p->r->n - from), 1);
+}
+static int repeat_piece_from_zero(reader *p, size_t from) {
+  int n = (int)(p->r->n - from), e = insert_step(p, from, SLP_REGEX_FORK, 1, n + 2);
+  return e ? e : append_step(p, SLP_REGEX_JUMP, -(n + 1), 0);
 }
 
 /* Repeats the piece that begins at step `from` and ends the program, `least` to `most` times. most < 0:
  * without limit. */
-static int repeat(reader *p, size_t from, int least, int most) {
+static int repeat_piece(reader *p, size_t from, int least, int most) {
   size_t n = p->r->n - from;
   int e = 0;
   if (most == 0) p->r->n = from;
   if (most == 0 || n == 0) return 0;
   if (least == 0) {
-    if (most < 0) return any(p, from);
-    e = maybe(p, from);
-    for (int i = 1; i < most && !e; i++) e = copy(p, from, n + 1);
+    if (most < 0) return repeat_piece_from_zero(p, from);
+    e = make_piece_optional(p, from);
+    for (int i = 1; i < most && !e; i++) e = append_steps_copy(p, from, n + 1);
     return e;
   }
-  for (int i = 1; i < least && !e; i++) e = copy(p, from, n);
+  for (int i = 1; i < least && !e; i++) e = append_steps_copy(p, from, n);
   size_t last = p->r->n - n;
   if (e || most == least) return e;
-  if (most < 0) return many(p, last);
-  e = copy(p, from, n);
-  if (!e) e = maybe(p, last + n);
-  for (int i = least + 1; i < most && !e; i++) e = copy(p, last + n, n + 1);
+  if (most < 0) return repeat_piece_from_one(p, last);
+  e = append_steps_copy(p, from, n);
+  if (!e) e = make_piece_optional(p, last + n);
+  for (int i = least + 1; i < most && !e; i++) e = append_steps_copy(p, last + n, n + 1);
   return e;
 }
 
@@ -317,11 +320,11 @@ static int read_bounds(reader *p, size_t from) {
     p->at++;
     most = read_number(p);
   }
-  if (least > REPEATED_MAX || most > REPEATED_MAX) return wrong(p, "it is too large");
-  if (most >= 0 && most < least) return wrong(p, "it has a {N,M} whose M is less than its N");
+  if (least > REPEATED_MAX || most > REPEATED_MAX) return refuse_expression(p, "it is too large");
+  if (most >= 0 && most < least) return refuse_expression(p, "it has a {N,M} whose M is less than its N");
   p->at++;
   p->traits->loops |= most < 0;
-  return repeat(p, from, least, most);
+  return repeat_piece(p, from, least, most);
 }
 
 /* Reads a repetition. It does not matter whether the repetition is lazy (*?): that decides only where a
@@ -330,15 +333,15 @@ static int read_repetition(reader *p, size_t from) {
   int e = 0;
   p->traits->loops |= *p->at == '*' || *p->at == '+';
   switch (*p->at++) {
-    case '*': e = repeat(p, from, 0, -1); break;
-    case '+': e = repeat(p, from, 1, -1); break;
-    case '?': e = repeat(p, from, 0, 1); break;
+    case '*': e = repeat_piece(p, from, 0, -1); break;
+    case '+': e = repeat_piece(p, from, 1, -1); break;
+    case '?': e = repeat_piece(p, from, 0, 1); break;
     default: e = read_bounds(p, from);
   }
   if (e) return e;
   if (*p->at == '?') p->at++;
-  if (*p->at == '+') return unknown(p, "a possessive repetition (*+ ++ ?+)");
-  return is_repetition(p->at) ? wrong(p, "it has a repetition of a repetition") : 0;
+  if (*p->at == '+') return refuse_without_pcre2(p, "a possessive repetition (*+ ++ ?+)");
+  return is_repetition(p->at) ? refuse_expression(p, "it has a repetition of a repetition") : 0;
 }
 
 /* ---- escapes ------------------------------------------------------------------------------------------- */
@@ -351,8 +354,9 @@ static int read_hex(reader *p, uint8_t *ret) {
   p->at += braces;
   for (; digits < (braces ? 8 : 2) && strchr("0123456789abcdefABCDEF", *p->at) && *p->at; digits++, p->at++)
     v = v * 16 + (uint32_t)(*p->at <= '9' ? *p->at - '0' : (*p->at | 0x20) - 'a' + 10);
-  if (braces && (!digits || *p->at++ != '}')) return wrong(p, "it has a \\x{ that is no \\x{HEX}");
-  if (v >= (p->utf8 ? 0x80u : 0x100u)) return unknown(p, "a \\x beyond ASCII");
+  if (braces && (!digits || *p->at++ != '}'))
+    return refuse_expression(p, "it has a \\x{ that is no \\x{HEX}");
+  if (v >= (p->utf8 ? 0x80u : 0x100u)) return refuse_without_pcre2(p, "a \\x beyond ASCII");
   *ret = (uint8_t)v;
   return 0;
 }
@@ -369,7 +373,7 @@ static int read_escaped(reader *p, int in_set, escape *ret, uint8_t *ret_byte, c
   static const slp_regex_check are[] = {SLP_REGEX_BEGIN, SLP_REGEX_END, SLP_REGEX_VERY_END,
                                         SLP_REGEX_WORD_EDGE, SLP_REGEX_NO_WORD_EDGE};
   char c = *p->at;
-  if (!c) return wrong(p, "it ends with a backslash");
+  if (!c) return refuse_expression(p, "it ends with a backslash");
   const char *is = strchr(from, c);
   *ret = ONE;
   *ret_byte = (uint8_t)(is ? to[is - from] : c);
@@ -396,11 +400,11 @@ static int read_escaped(reader *p, int in_set, escape *ret, uint8_t *ret_byte, c
     p->at++;
     return read_hex(p, ret_byte);
   }
-  if (c >= '1' && c <= '9') return unknown(p, "a back-reference (\\1)");
+  if (c >= '1' && c <= '9') return refuse_without_pcre2(p, "a back-reference (\\1)");
   char name[8];
   snprintf(name, sizeof name, "\\%c", c);
   if (is_letter((uint8_t)c) || c == '0' || (uint8_t)c >= 0x80)
-    return unknown(p, (uint8_t)c >= 0x80 ? "such an escape" : name);
+    return refuse_without_pcre2(p, (uint8_t)c >= 0x80 ? "such an escape" : name);
   p->at++;
   return 0;
 }
@@ -424,7 +428,7 @@ static const char *end_of_class(const char *c) {
 }
 
 static int read_class(reader *p, const char *end, chars *set) {
-  if (p->at[1] != ':') return wrong(p, "it has a [. .] or [= =]");
+  if (p->at[1] != ':') return refuse_expression(p, "it has a [. .] or [= =]");
   int reversed = p->at[2] == '^';
   slp_str name = {p->at + 2 + reversed, (size_t)(end - p->at - 2 - reversed)};
   for (size_t i = 0; i < SLP_COUNT(classes); i++) {
@@ -435,19 +439,19 @@ static int read_class(reader *p, const char *end, chars *set) {
     p->at = end + 2;
     return 0;
   }
-  return wrong(p, "there is no such class of characters as between its [: and :]");
+  return refuse_expression(p, "there is no such class of characters as between its [: and :]");
 }
 
 /* Reads one element of a [ ], and sets *ret. ONE: *ret_byte is a byte. SET: characters were added to *set. */
 static int read_element(reader *p, chars *set, escape *ret, uint8_t *ret_byte) {
   const char *end = *p->at == '[' ? end_of_class(p->at) : NULL;
   *ret = ONE;
-  if (!*p->at) return wrong(p, "it has a [ without its ]");
+  if (!*p->at) return refuse_expression(p, "it has a [ without its ]");
   if (end) {
     *ret = SET;
     return read_class(p, end, set);
   }
-  if (p->utf8 && (uint8_t)*p->at >= 0x80) return unknown(p, "a character beyond ASCII in a [ ]");
+  if (p->utf8 && (uint8_t)*p->at >= 0x80) return refuse_without_pcre2(p, "a character beyond ASCII in a [ ]");
   *ret_byte = (uint8_t)*p->at++;
   return *ret_byte == '\\' ? read_escaped(p, 1, ret, ret_byte, set) : 0;
 }
@@ -456,7 +460,8 @@ static int begins_range(const char *c) { return c[0] == '-' && c[1] != ']' && c[
 
 /* Reads a [ ], and appends its step. p->at is after the [. */
 static int read_set(reader *p) {
-  if (end_of_class(p->at - 1)) return wrong(p, "a [:class:] stands in a [ ] of its own, [[:class:]]");
+  if (end_of_class(p->at - 1))
+    return refuse_expression(p, "a [:class:] stands in a [ ] of its own, [[:class:]]");
   chars set = {.high = 0};
   int reversed = *p->at == '^', e = 0;
   p->at += reversed;
@@ -465,20 +470,21 @@ static int read_set(reader *p) {
     uint8_t from = 0, to = 0;
     e = read_element(p, &set, &kind, &from);
     if (e) return e;
-    if (kind == SET && begins_range(p->at)) return unknown(p, "a - behind a class in a [ ]");
+    if (kind == SET && begins_range(p->at)) return refuse_without_pcre2(p, "a - behind a class in a [ ]");
     if (kind == SET) continue;
     to = from;
     if (begins_range(p->at)) {
       p->at++;
       e = read_element(p, &set, &to_kind, &to);
       if (e) return e;
-      if (to_kind != ONE) return unknown(p, "a - before a class in a [ ]");
-      if (to < from) return wrong(p, "it has a range in a [ ] whose end is before its beginning");
+      if (to_kind != ONE) return refuse_without_pcre2(p, "a - before a class in a [ ]");
+      if (to < from) return refuse_expression(p, "it has a range in a [ ] whose end is before its beginning");
     }
     for (int c = from; c <= to; c++) put_char(p, &set, (uint8_t)c);
   }
   p->at++;
-  if (reversed && !set.high && (set.kelvin || set.long_s)) return unknown(p, "(?i) with a k or s in a [^ ]");
+  if (reversed && !set.high && (set.kelvin || set.long_s))
+    return refuse_without_pcre2(p, "(?i) with a k or s in a [^ ]");
   if (reversed) turn_over(p, &set);
   return add_chars(p, &set);
 }
@@ -487,7 +493,7 @@ static int read_set(reader *p) {
 
 static int add_check(reader *p, int check) {
   p->r->words |= check >= SLP_REGEX_WORD_EDGE;
-  return add(p, SLP_REGEX_CHECK, check, 0);
+  return append_step(p, SLP_REGEX_CHECK, check, 0);
 }
 
 static int read_all(reader *p);
@@ -504,9 +510,9 @@ static int read_flags(reader *p) {
     else if (*p->at == 's')
       p->dot_all = on;
     else
-      return unknown(p, "such a (?");
+      return refuse_without_pcre2(p, "such a (?");
   }
-  if (!*p->at) return wrong(p, "it has a ( without its )");
+  if (!*p->at) return refuse_expression(p, "it has a ( without its )");
   return *p->at++ == ':';
 }
 
@@ -515,7 +521,7 @@ static int read_name(reader *p, char end) {
   size_t n = 0;
   for (; is_letter((uint8_t)p->at[n]) || p->at[n] == '_' || (n && p->at[n] >= '0' && p->at[n] <= '9'); n++) {
   }
-  if (n == 0 || n > 32 || p->at[n] != end) return unknown(p, "such a (?");
+  if (n == 0 || n > 32 || p->at[n] != end) return refuse_without_pcre2(p, "such a (?");
   p->at += n + 1;
   return 0;
 }
@@ -526,7 +532,7 @@ static int read_group(reader *p, int *ret_is_one) {
   uint8_t folds = p->folds, dot_all = p->dot_all;
   int e = 0;
   *ret_is_one = 1;
-  if (*p->at == '*') return unknown(p, "(*");
+  if (*p->at == '*') return refuse_without_pcre2(p, "(*");
   if (*p->at == '?') {
     const char *c = ++p->at;
     if (c[0] == ':')
@@ -540,10 +546,10 @@ static int read_group(reader *p, int *ret_is_one) {
     if (e < 0) return e;
     if (!*ret_is_one) return 0;
   }
-  if (++p->nested > NESTED_MAX) return wrong(p, "its ( ) are nested too deeply");
+  if (++p->nested > NESTED_MAX) return refuse_expression(p, "its ( ) are nested too deeply");
   e = read_all(p);
   if (e) return e;
-  if (*p->at != ')') return wrong(p, "it has a ( without its )");
+  if (*p->at != ')') return refuse_expression(p, "it has a ( without its )");
   p->at++;
   p->nested--;
   p->folds = folds;
@@ -554,7 +560,7 @@ static int read_group(reader *p, int *ret_is_one) {
 /* Appends steps for a literal character of n bytes. */
 static int add_literal(reader *p, const char *c, size_t n) {
   int e = 0;
-  if (n > 1 && p->folds) return unknown(p, "a character beyond ASCII where case is ignored");
+  if (n > 1 && p->folds) return refuse_without_pcre2(p, "a character beyond ASCII where case is ignored");
   for (size_t i = 0; i < n && !e; i++) {
     chars one = {.high = 0};
     put_char(p, &one, (uint8_t)c[i]);
@@ -565,7 +571,7 @@ static int add_literal(reader *p, const char *c, size_t n) {
 
 static int add_dot(reader *p) {
   chars all = {.high = 0};
-  if (!p->dot_all) put(&all.bytes, '\n');
+  if (!p->dot_all) add_byte_to_set(&all.bytes, '\n');
   turn_over(p, &all);
   return add_chars(p, &all);
 }
@@ -579,11 +585,11 @@ static int read_one(reader *p) {
   uint8_t what = 0;
   chars set = {.high = 0};
   int e = 0, is_one = 1;
-  if (is_repetition(c)) return wrong(p, "one of its * + ? { has nothing to repeat");
+  if (is_repetition(c)) return refuse_expression(p, "one of its * + ? { has nothing to repeat");
   p->at++;
   switch (*c) {
     case '(': e = read_group(p, &is_one); break;
-    case ')': p->at--; return wrong(p, "it has a ) without its (");
+    case ')': p->at--; return refuse_expression(p, "it has a ) without its (");
     case '[': e = read_set(p); break;
     case '.': e = add_dot(p); break;
     case '^': e = add_check(p, SLP_REGEX_BEGIN), is_one = 0; break;
@@ -613,9 +619,9 @@ static int read_one(reader *p) {
 /* Begins the right side of a |. The piece that begins at step `from` is the left side. The caller appends the
  * right side, and then calls end_other with *ret_jump. */
 static int begin_other(reader *p, size_t from, size_t *ret_jump) {
-  int e = insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 2);
+  int e = insert_step(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 2);
   *ret_jump = p->r->n;
-  return e ? e : add(p, SLP_REGEX_JUMP, 1, 0);
+  return e ? e : append_step(p, SLP_REGEX_JUMP, 1, 0);
 }
 static void end_other(reader *p, size_t jump) { p->r->steps[jump].to = (int16_t)(p->r->n - jump); }
 
@@ -649,7 +655,7 @@ int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *r
   if (p.any_lost) ret->any_n = 0;
   ret->steps = r->n - had;
   /* an expression without steps gets one, because begin_other needs a left side */
-  return !e && first && r->n == 0 ? add(&p, SLP_REGEX_JUMP, 1, 0) : e;
+  return !e && first && r->n == 0 ? append_step(&p, SLP_REGEX_JUMP, 1, 0) : e;
 }
 
 /* ---- dialects ------------------------------------------------------------------------------------------ */

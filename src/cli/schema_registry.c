@@ -66,7 +66,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
 }
 
 /* Reports why the registry does not return this version, and what the user can do about it. */
-static void tell(const registry_call *c, const char *id) {
+static void tell_missing_version(const registry_call *c, const char *id) {
   const slp_fail *f = &c->op.fail;
   const char *what = strcmp(f->aws_code, "EntityNotFoundException") == 0
                          ? "; it may be in another region or account than the stream"
@@ -87,7 +87,7 @@ static void on_done(slp_json_op *op) {
   if (f->class == SLP_FINE) {
     slp_schemas_answer(r->schemas, c->version, c->format, c->definition);
   } else {
-    tell(c, id);
+    tell_missing_version(c, id);
     snprintf(why, sizeof why, "no schema %s (%.30s)", id,
              f->aws_code[0] ? f->aws_code : slp_class_name(f->class));
     slp_schemas_refuse(r->schemas, c->version, why);
@@ -106,7 +106,7 @@ static int put_request(registry_call *c) {
   return slp_jw_object_end(&w);
 }
 
-static int ask(slp_schemas *s, slp_version *v, char why[SLP_DECODER_WHY]) {
+static int ask_glue_for_version(slp_schemas *s, slp_version *v, char why[SLP_DECODER_WHY]) {
   slp_registry *r = s->user;
   registry_call *c = r->aws ? SLP_NEW(r->mem, registry_call) : NULL;
   if (!c) {
@@ -141,7 +141,7 @@ void slp_registry_init(slp_registry *r, slp_mem *mem, slp_schemas *schemas) {
   r->mem = mem;
   r->schemas = schemas;
   slp_list_init(&r->calls);
-  schemas->ask = ask;
+  schemas->ask = ask_glue_for_version;
   schemas->user = r;
 }
 

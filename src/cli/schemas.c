@@ -104,7 +104,7 @@ static int is_binary(slp_str text) {
 }
 
 /* Writes to `why` why the file can't be read. */
-static void explain(const char *path, int error, char why[400]) {
+static void explain_file_failure(const char *path, int error, char why[400]) {
   char reason[SLP_LOCAL_WHY];
   slp_local_explain(path, error, 0, reason);
   snprintf(why, 400, "--schema-file: %.150s: %.220s", path, reason);
@@ -139,7 +139,7 @@ static int read_file(slp_schemas *s, slp_schema *to, const char *path, slp_str m
     snprintf(why, 400, "--schema-file: %.200s is larger than %u bytes", path,
              was ? SLP_PB_SET_BYTES : SLP_AVRO_SCHEMA_BYTES);
   } else if (r && r != SLP_ENOMEM && r != SLP_ENOENT) {
-    explain(path, r, why);
+    explain_file_failure(path, r, why);
   }
   if (!r)
     r = binary ? parse_protobuf(s, to, path, slp_buf_str(&text), message, why)
@@ -156,10 +156,10 @@ static int read_given(slp_schemas *s, slp_schema *to, const char *given, char wh
   if (r == SLP_ENOENT && mark) {
     char *path = slp_strdup(s->mem, (slp_str){given, (size_t)(mark - given)});
     r = path ? read_file(s, to, path, slp_str_of(mark + 1), why) : SLP_ENOMEM;
-    if (r == SLP_ENOENT) explain(path, r, why);
+    if (r == SLP_ENOENT) explain_file_failure(path, r, why);
     slp_free(s->mem, path);
   } else if (r == SLP_ENOENT) {
-    explain(given, r, why);
+    explain_file_failure(given, r, why);
   }
   return r == SLP_ENOENT ? SLP_EINVAL : r;
 }
@@ -236,7 +236,7 @@ static void make_room(slp_schemas *s) {
 }
 
 /* Asks the registry for v. If the registry can't be asked, v goes to state FAILED. */
-static void ask(slp_schemas *s, slp_version *v) {
+static void ask_registry_for_version(slp_schemas *s, slp_version *v) {
   char why[SLP_DECODER_WHY] = "";
   if (s->ask(s, v, why) != 0) slp_schemas_refuse(s, v, why);
 }
@@ -260,10 +260,10 @@ int slp_schemas_find(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID], const slp_
     v->wait_us = SLP_SCHEMA_AGAIN_US;
     s->versions_n++;
     slp_list_add_last(&s->versions, &v->link);
-    ask(s, v);
+    ask_registry_for_version(s, v);
   } else if (v->state == SLP_SCHEMA_FAILED && slp_program_mono_us() >= v->again_at_us) {
     move(v, SLP_SCHEMA_ASKED);
-    ask(s, v);
+    ask_registry_for_version(s, v);
   }
   slp_list_remove(&v->link);
   slp_list_add_last(&s->versions, &v->link);

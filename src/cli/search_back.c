@@ -14,7 +14,7 @@ void slp_search_back_begin(slp_search_back *s, int64_t now_ms) {
 /* Chooses the next window: longer than the longest that had too few records, and shorter than the shortest
  * that had too many. If no length is left between the two, chooses the shortest that had too many, and sets
  * `whole`. */
-static void choose(slp_search_back *s) {
+static void choose_next_window(slp_search_back *s) {
   int64_t sparse_ms = s->now_ms - s->sparse_ms;
   int64_t longer_ms = sparse_ms ? sparse_ms * TIMES_LONGER : FIRST_MS;
   if (s->dense_ms < 0) {
@@ -31,11 +31,11 @@ static void choose(slp_search_back *s) {
 int slp_search_back_further(slp_search_back *s) {
   if (s->at_ms == 0 || s->whole) return 0;
   s->sparse_ms = s->at_ms;
-  choose(s);
+  choose_next_window(s);
   return 1;
 }
 
 void slp_search_back_nearer(slp_search_back *s) {
   s->dense_ms = s->at_ms;
-  choose(s);
+  choose_next_window(s);
 }

@@ -19,7 +19,7 @@
 /* ---- the records of --feed ---------------------------------------------------------------------------- */
 #define USERS 200u
 
-static uint64_t mix(uint64_t v) { /* the output function of splitmix64 */
+static uint64_t mix_number_bits(uint64_t v) { /* the output function of splitmix64 */
   v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
   return v ^ v >> 31;
@@ -28,7 +28,7 @@ static uint64_t mix(uint64_t v) { /* the output function of splitmix64 */
 int slp_feed_record(uint64_t number, int64_t now_ms, slp_buf *b, char key[SLP_FEED_KEY]) {
   static const char *const events[] = {"placed", "placed", "placed", "paid", "paid", "shipped", "cancelled"};
   static const char *const goods[] = {"tea", "bread", "lamp", "book", "bicycle", "soap", "chair", "ink"};
-  uint64_t dice = mix(number * UINT64_C(0x9e3779b97f4a7c15) + 1);
+  uint64_t dice = mix_number_bits(number * UINT64_C(0x9e3779b97f4a7c15) + 1);
   char at[25];
   snprintf(key, SLP_FEED_KEY, "user-%u", (unsigned)(dice % USERS));
   slp_date_iso(now_ms, at);
@@ -157,7 +157,7 @@ static int put_one(serve *s, const char *stream) {
 
 /* Puts the records that are due. If the process was stopped for more than a second, skips the records that
  * were due before the last second. */
-static void feed(void *arg) {
+static void put_due_records(void *arg) {
   serve *s = arg;
   const slp_args *a = s->app.args;
   uint64_t due = slp_feed_due(slp_program_mono_us() - s->fed_from_us, a->feed);
@@ -186,7 +186,7 @@ int slp_serve_run(slp_mem *mem, const slp_args *args) {
   s.in = slp_in_end_new(mem, s.app.loop, 0, on_in_end, &s);
   if (args->feed) {
     s.fed_from_us = slp_program_mono_us();
-    s.feeder = slp_ticker_new(mem, s.app.loop, FEED_MS, feed, &s);
+    s.feeder = slp_ticker_new(mem, s.app.loop, FEED_MS, put_due_records, &s);
   }
   if (!s.in || (args->feed && !s.feeder)) {
     slp_say("can't start: no memory or no file descriptors left");

@@ -20,7 +20,7 @@ static uint32_t slot_of(const slp_names *t, const char *name) {
   return at;
 }
 
-static int grow(slp_names *t) {
+static int grow_name_table(slp_names *t) {
   uint32_t cap = t->cap ? t->cap * 2 : 16;
   char **name = slp_realloc(t->mem, t->name, cap * sizeof *name);
   if (!name) return SLP_ENOMEM;
@@ -49,7 +49,7 @@ uint32_t slp_names_number(slp_names *t, const char *name) {
   uint32_t found = slp_names_find(t, name);
   if (found != UINT32_MAX) return found;
   if (t->n == SLP_NAMES_MAX) return UINT32_MAX;
-  if (t->n == t->cap && grow(t) != 0) return UINT32_MAX;
+  if (t->n == t->cap && grow_name_table(t) != 0) return UINT32_MAX;
   char *copy = slp_strdup(t->mem, slp_str_of(name));
   if (!copy) return UINT32_MAX;
   t->slots[slot_of(t, name)] = t->n + 1;

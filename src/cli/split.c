@@ -13,7 +13,7 @@ void slp_splitter_init(slp_splitter *s, slp_mem *mem, slp_str delimiter, size_t 
 void slp_splitter_free(slp_splitter *s) { slp_buf_free(&s->held); }
 
 /* Returns the offset of the first delimiter in `text`; SIZE_MAX: there is none. */
-static size_t find(slp_str text, slp_str delimiter) {
+static size_t find_delimiter(slp_str text, slp_str delimiter) {
   if (!delimiter.n) return SIZE_MAX;
   for (size_t at = 0; text.n - at >= delimiter.n && text.n >= delimiter.n;) {
     const char *p = memchr(text.p + at, delimiter.p[0], text.n - at - delimiter.n + 1);
@@ -37,7 +37,7 @@ static size_t find_across(const slp_splitter *s, slp_str piece) {
   return 0;
 }
 
-static int give(slp_splitter *s, slp_str text, int delimited) {
+static int give_split_record(slp_splitter *s, slp_str text, int delimited) {
   int was_long = s->is_long;
   s->text = text;
   s->delimited = (uint8_t)delimited;
@@ -67,7 +67,7 @@ static void drop_spent(slp_splitter *s) {
   s->spent = 0;
 }
 
-static void take(slp_str *piece, size_t n) { *piece = (slp_str){piece->p + n, piece->n - n}; }
+static void drop_piece_start(slp_str *piece, size_t n) { *piece = (slp_str){piece->p + n, piece->n - n}; }
 
 int slp_splitter_next(slp_splitter *s, slp_str *piece) {
   slp_str d = s->delimiter;
@@ -75,18 +75,18 @@ int slp_splitter_next(slp_splitter *s, slp_str *piece) {
   if (!piece->n) return SLP_SPLIT_MORE;
   size_t across = find_across(s, *piece);
   if (across) {
-    take(piece, d.n - across);
-    return give(s, (slp_str){s->held.p, s->held.n - across}, 1);
+    drop_piece_start(piece, d.n - across);
+    return give_split_record(s, (slp_str){s->held.p, s->held.n - across}, 1);
   }
-  size_t at = find(*piece, d);
+  size_t at = find_delimiter(*piece, d);
   if (at != SIZE_MAX && !s->held.n) { /* the whole record is in this piece: it is not copied */
     slp_str text = {piece->p, at};
-    take(piece, at + d.n);
-    return give(s, text, 1);
+    drop_piece_start(piece, at + d.n);
+    return give_split_record(s, text, 1);
   }
   if (slp_buf_add(&s->held, piece->p, at == SIZE_MAX ? piece->n : at)) return SLP_ENOMEM;
-  take(piece, at == SIZE_MAX ? piece->n : at + d.n);
-  if (at != SIZE_MAX) return give(s, slp_buf_str(&s->held), 1);
+  drop_piece_start(piece, at == SIZE_MAX ? piece->n : at + d.n);
+  if (at != SIZE_MAX) return give_split_record(s, slp_buf_str(&s->held), 1);
   size_t keep = d.n ? d.n - 1 : 0;
   if (s->is_long || s->held.n > s->max + keep) {
     if (s->held.n > keep) return give_part(s, keep);
@@ -96,5 +96,5 @@ int slp_splitter_next(slp_splitter *s, slp_str *piece) {
 
 int slp_splitter_end(slp_splitter *s) {
   drop_spent(s);
-  return s->held.n || s->is_long ? give(s, slp_buf_str(&s->held), 0) : SLP_SPLIT_MORE;
+  return s->held.n || s->is_long ? give_split_record(s, slp_buf_str(&s->held), 0) : SLP_SPLIT_MORE;
 }

@@ -241,7 +241,7 @@ static void on_ending(slp_cli_consumer *c) {
   close_if_written(t, rd);
 }
 
-static void fail(tail *t, reading *rd, const char *why) {
+static void fail_tail(tail *t, reading *rd, const char *why) {
   slp_cli_consumer_fail(&rd->consumer, SLP_EXIT_FAILED, why);
   end_tail(t);
 }
@@ -265,7 +265,7 @@ static void pause_all_past(tail *t, reading *rd, const sloop_batch_t *b, const s
   for (; i < n; i++) {
     const sloop_record_t *next = sloop_batch_at(b, i);
     int passed = slp_until_next(&rd->until, next->shard, next->arrived_at_ms);
-    if (passed < 0) fail(t, rd, "no memory");
+    if (passed < 0) fail_tail(t, rd, "no memory");
     /* the shard's later records are past the end too; other shards go on */
     if (passed > 0) sloop_pause(rd->consumer.s, next->shard);
   }
@@ -275,7 +275,7 @@ static void pause_all_past(tail *t, reading *rd, const sloop_batch_t *b, const s
 static int is_past_the_end(tail *t, reading *rd, const sloop_batch_t *b, const sloop_record_t *r) {
   if (!t->app.args->until_given) return 0;
   int passed = slp_until_passed(&rd->until, r->shard, r->arrived_at_ms);
-  if (passed < 0) fail(t, rd, "no memory");
+  if (passed < 0) fail_tail(t, rd, "no memory");
   if (passed > 0 && !ends_everything(t)) pause_all_past(t, rd, b, r);
   return passed != 0;
 }
@@ -290,8 +290,8 @@ static int is_among_last(tail *t, const reading *rd, const sloop_record_t *r) {
 }
 
 /* This is slp_output.make: makes the text of a record, in slices. */
-static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
-                slp_buf *text) {
+static int make_text(void *arg, const void *owner, const sloop_batch_t *b, const sloop_record_t *r,
+                     int begins, slp_buf *text) {
   tail *t = arg;
   reading *rd = &t->each[number_of(t, owner)];
   const slp_args *a = t->app.args;
@@ -325,7 +325,7 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
 static void fail_bad(tail *t) {
   char line[300];
   slp_printer_failure(&t->printer, t->bad_code, line);
-  fail(t, t->bad, line);
+  fail_tail(t, t->bad, line);
 }
 
 static void check_until(tail *t);
@@ -380,7 +380,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   int first = slp_output_empty(&t->output);
   if (slp_output_add(&t->output, batch, rd) != 0) {
     sloop_batch_done(batch, 0);
-    fail(t, rd, "no memory");
+    fail_tail(t, rd, "no memory");
   } else if (first) {
     print_some(t); /* prints at once, while the records are still in the CPU's cache */
   }
@@ -437,12 +437,12 @@ static void leave_at_tip(tail *t) {
     if (!is_read(rd)) continue;
     if (rd->look.found == SLP_WHOLE_BLOCKED) {
       snprintf(line, sizeof line, "not everything was read: %s", rd->look.why);
-      fail(t, rd, line);
+      fail_tail(t, rd, line);
       return;
     }
     if (!rd->consumer.shards_stopped) continue;
     /* the command fails, because not all records were read */
-    fail(t, rd, "some shards were given up before their end; see the lines above");
+    fail_tail(t, rd, "some shards were given up before their end; see the lines above");
     return;
   }
   if (t->app.args->until_given) tell_no_share(t);
@@ -483,7 +483,8 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   if (what == SLOOP_SHARD_LOST || what == SLOOP_SHARD_RELEASED) slp_output_doubt(&t->output);
-  if (t->app.args->until_given && slp_until_shard(&rd->until, shard, what) != 0) fail(t, rd, "no memory");
+  if (t->app.args->until_given && slp_until_shard(&rd->until, shard, what) != 0)
+    fail_tail(t, rd, "no memory");
   if (t->app.args->shard_key && what == SLOOP_SHARD_ENDED && !t->ending) slp_follow_ended(&t->follow, shard);
 }
 
@@ -568,12 +569,12 @@ static void check_until(tail *t) {
 static uint64_t silent_since(tail *t, reading *rd) {
   char line[480];
   if (!slp_cli_consumer_answered(&rd->consumer)) {
-    if (slp_is_unanswered(t->app.args, rd->consumer.error, rd->begun_us, line)) fail(t, rd, line);
+    if (slp_is_unanswered(t->app.args, rd->consumer.error, rd->begun_us, line)) fail_tail(t, rd, line);
     return 0;
   }
   if (!has_leases(t) || !t->app.args->timeout_ms) return rd->begun_us;
   if (!rd->look.shared_us && slp_is_without_share(&rd->consumer, &rd->look, rd->begun_us, line))
-    fail(t, rd, line);
+    fail_tail(t, rd, line);
   return rd->look.shared_us;
 }
 
@@ -665,7 +666,7 @@ static size_t consumers_max(const slp_args *args) {
   return args->shard_key ? FOLLOWED_MAX : args->patterns_n ? SLP_ARGS_STREAMS_MAX : args->streams_n;
 }
 
-static int prepare(tail *t, const slp_args *args) {
+static int prepare_tail(tail *t, const slp_args *args) {
   int terminal = slp_is_terminal(1) || args->color == SLP_COLOR_ALWAYS;
   char why[400] = "";
   int r = slp_printer_open(&t->printer, t->app.mem, args, terminal, slp_wants_colour(args, terminal), why);
@@ -760,8 +761,7 @@ static int read_new(slp_stream_scan *scan, size_t at, const char *name) {
   return r;
 }
 
-/* Returns 1 if the stream in the place `at` is gone, its consumer is closed, and all of its output is
- * done. */
+/* Returns 1 if the stream in the place `at` is gone, its consumer is closed and its output is done. */
 static int is_free(slp_stream_scan *scan, size_t at) {
   const tail *t = scan->user;
   const reading *rd = &t->each[at];
@@ -860,7 +860,7 @@ int slp_tail_run(slp_mem *mem, slp_args *args) {
   slp_output_init(&t.output, &t.app);
   t.output.leased = args->opts.app != NULL;
   t.output.unbuffered = args->unbuffered;
-  t.output.make = make;
+  t.output.make = make_text;
   t.output.user = &t;
   t.app.on_interrupt = on_interrupt;
   t.app.on_overdue = on_overdue;
@@ -873,7 +873,7 @@ int slp_tail_run(slp_mem *mem, slp_args *args) {
   t.begun_us = t.last_record_us = t.places.at_us = slp_program_mono_us();
   t.begun_ms = slp_program_wall_ms();
   int code;
-  if (prepare(&t, args) == 0) {
+  if (prepare_tail(&t, args) == 0) {
     if (slp_app_open(&t.app, mem, args) == 0 && (args->shard_key ? open_follow(&t, args)
                                                  : args->last    ? open_last(&t, args)
                                                                  : open_streams(&t, args)) != 0) {

@@ -14,7 +14,7 @@
 
 static int starts_with(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0; }
 
-static slp_str from(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
+static slp_str skip_arn_chars(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
 /* Splits arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE. Returns 1, or 0 if the text has another form. */
 static int split_arn(slp_str arn, slp_str *ret_service, slp_str *ret_resource) {
@@ -23,7 +23,7 @@ static int split_arn(slp_str arn, slp_str *ret_service, slp_str *ret_resource) {
     const char *colon = arn.n ? memchr(arn.p, ':', arn.n) : NULL;
     if (!colon) return 0;
     part[i] = (slp_str){arn.p, (size_t)(colon - arn.p)};
-    arn = from(arn, part[i].n + 1);
+    arn = skip_arn_chars(arn, part[i].n + 1);
   }
   *ret_service = part[2];
   *ret_resource = arn;
@@ -35,16 +35,17 @@ int slp_token_belongs(const char *stream, slp_str arn) {
   static const slp_str dynamodb = SLP_STR("dynamodb:"), table = SLP_STR("table/"), of = SLP_STR("/stream/");
   if (slp_str_eq(want, arn)) return 1;
   if (!split_arn(arn, &service, &resource)) return -1;
-  if (starts_with(want, SLP_STR("arn:"))) return starts_with(arn, want) && starts_with(from(arn, want.n), of);
+  if (starts_with(want, SLP_STR("arn:")))
+    return starts_with(arn, want) && starts_with(skip_arn_chars(arn, want.n), of);
   if (!starts_with(want, dynamodb)) {
     static const slp_str prefix = SLP_STR("stream/");
     return slp_str_is(service, "kinesis") && starts_with(resource, prefix) &&
-           slp_str_eq(from(resource, prefix.n), want);
+           slp_str_eq(skip_arn_chars(resource, prefix.n), want);
   }
-  want = from(want, dynamodb.n);
+  want = skip_arn_chars(want, dynamodb.n);
   if (!slp_str_is(service, "dynamodb") || !starts_with(resource, table)) return 0;
-  resource = from(resource, table.n);
-  return starts_with(resource, want) && starts_with(from(resource, want.n), of);
+  resource = skip_arn_chars(resource, table.n);
+  return starts_with(resource, want) && starts_with(skip_arn_chars(resource, want.n), of);
 }
 
 /* Parses a token, and appends its stream_arn to ret_arn. Returns 0, SLP_EBADDATA if the text does not have
@@ -93,7 +94,8 @@ static int is_blank(const char *p, size_t n) {
 }
 
 /* Stores a token as the token of its stream. token[size] must be writable, because it may be set to NUL. */
-static int take(reading *d, char *token, size_t size, unsigned line, char why[SLP_TOKEN_WHY]) {
+static int store_token_of_stream(reading *d, char *token, size_t size, unsigned line,
+                                 char why[SLP_TOKEN_WHY]) {
   slp_buf arn;
   while (size && is_blank(token + size - 1, 1)) size--; /* removes blanks after the token's closing brace */
   slp_buf_init(&arn, d->mem, TOKEN_FILE_BYTES_MAX);
@@ -130,7 +132,8 @@ static int take_lines(reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) {
   for (unsigned number = 1; p < end && !r; number++) {
     char *line_end = memchr(p, '\n', (size_t)(end - p));
     if (!line_end) line_end = end;
-    if (!is_blank(p, (size_t)(line_end - p))) r = take(d, p, (size_t)(line_end - p), number, why);
+    if (!is_blank(p, (size_t)(line_end - p)))
+      r = store_token_of_stream(d, p, (size_t)(line_end - p), number, why);
     p = line_end + 1;
   }
   return r;
@@ -171,7 +174,7 @@ int slp_tokens_read(const char *path, const char *const *streams, size_t n, int 
   if (r == SLP_EBADDATA)
     r = take_lines(&d, text, why);
   else if (!r)
-    r = take(&d, text->p, text->n, 1, why);
+    r = store_token_of_stream(&d, text->p, text->n, 1, why);
   if (r && !*why) snprintf(why, SLP_TOKEN_WHY, "no memory");
   if (!r) memcpy(why, d.left_out, sizeof d.left_out);
   return r;

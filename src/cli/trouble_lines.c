@@ -53,7 +53,7 @@ static void add_name(slp_told_held *h, slp_str shard) {
   h->names_n++;
 }
 
-static void begin(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_t said) {
+static void begin_held_line(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_t said) {
   *h = (slp_told_held){.kind = l->kind, .n = 1, .said = said, .serial = ++t->serial};
   snprintf(h->line, sizeof h->line, "%s", l->text);
   if (l->shard.n) snprintf(h->shard, sizeof h->shard, "%.*s", (int)l->shard.n, l->shard.p);
@@ -64,7 +64,7 @@ static void begin(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_
  *   2. keeps it in a free entry;
  *   3. counts it with other held lines of its kind.
  * Returns 1, or 0 if none is possible; then the line must be printed now. */
-static int hold(slp_told *t, const slp_told_line *l) {
+static int hold_error_line(slp_told *t, const slp_told_line *l) {
   uint64_t said = hash_of(l->what);
   slp_told_held *like = NULL, *kin = NULL, *room = NULL;
   for (size_t i = 0; i < SLP_TOLD_HELD; i++) {
@@ -77,7 +77,7 @@ static int hold(slp_told *t, const slp_told_line *l) {
     }
   }
   if (!like && room) {
-    begin(t, room, l, said);
+    begin_held_line(t, room, l, said);
     return 1;
   }
   if (!like && kin) kin->mixed = 1;
@@ -91,7 +91,7 @@ static int hold(slp_told *t, const slp_told_line *l) {
 int slp_told_now(slp_told *t, const slp_told_line *l, uint64_t now_us) {
   slp_told_kind *k = find_kind(t, l->kind);
   if (is_over(k, now_us)) *k = (slp_told_kind){.kind = l->kind, .at_us = slp_max_u64(now_us, 1)};
-  if (k->n >= slp_max_u64(l->at_once, 1) && hold(t, l)) return 0;
+  if (k->n >= slp_max_u64(l->at_once, 1) && hold_error_line(t, l)) return 0;
   k->n++;
   return 1;
 }

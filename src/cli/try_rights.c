@@ -53,7 +53,7 @@ static int add_row(tried *t, const slp_iam_statement *st, const char *action, co
   return it->right.of && it->resource && (it->right.consumer || !st->consumer) ? 0 : SLP_ENOMEM;
 }
 
-static void collect(void *ctx, const slp_iam_statement *st) {
+static void collect_rights(void *ctx, const slp_iam_statement *st) {
   tried *t = ctx;
   slp_buf resource;
   slp_buf_init(&resource, t->app.mem, 1 << 16);
@@ -95,7 +95,7 @@ static const char *word_of(slp_right_verdict verdict) {
   return "?";
 }
 
-static void show(slp_buf *b, const row *it, int json) {
+static void show_right(slp_buf *b, const row *it, int json) {
   const slp_right *r = &it->right;
   if (!json) {
     slp_say_to(b, "%s %s %s%s%s", word_of(r->verdict), r->action, it->resource, *r->why ? ": " : "", r->why);
@@ -111,7 +111,7 @@ static void show(slp_buf *b, const row *it, int json) {
   slp_buf_add_char(b, '\n');
 }
 
-static size_t count(const tried *t, slp_right_verdict verdict, const row **ret_first) {
+static size_t count_verdicts(const tried *t, slp_right_verdict verdict, const row **ret_first) {
   size_t n = 0;
   for (size_t i = 0; i < t->n; i++)
     if (t->rows[i].right.verdict == verdict && n++ == 0) *ret_first = &t->rows[i];
@@ -120,10 +120,10 @@ static size_t count(const tried *t, slp_right_verdict verdict, const row **ret_f
 
 /* Called when all rights were tried. Prints the first missing right, or else the first that could not be
  * decided, and sets the exit code. */
-static void conclude(tried *t) {
+static void conclude_rights(tried *t) {
   const row *first = NULL;
-  size_t denied = count(t, SLP_RIGHT_DENIED, &first),
-         unknown = denied ? 0 : count(t, SLP_RIGHT_UNKNOWN, &first);
+  size_t denied = count_verdicts(t, SLP_RIGHT_DENIED, &first),
+         unknown = denied ? 0 : count_verdicts(t, SLP_RIGHT_UNKNOWN, &first);
   if (!denied && !unknown) return;
   size_t n = denied + unknown;
   slp_say("%zu right%s %s: %s on %s%s", n, n == 1 ? "" : "s", denied ? "missing" : "that could not be told",
@@ -132,7 +132,7 @@ static void conclude(tried *t) {
 }
 
 /* ---- one stream after another -------------------------------------------------------------------------- */
-static void begin(tried *t);
+static void try_next_stream(tried *t);
 
 static int has_more(const tried *t) {
   return !t->consumer.failed && !t->app.interrupted && !t->app.out_failed && t->at < t->n;
@@ -143,13 +143,13 @@ static void leave_if_done(tried *t) {
     slp_app_close(&t->app);
 }
 
-static void stop(tried *t) {
+static void stop_rights(tried *t) {
   slp_rights_free(t->rights);
   t->rights = NULL;
   slp_cli_consumer_stop(&t->consumer, 0);
 }
 
-static void fail(tried *t, const char *why) {
+static void fail_rights(tried *t, const char *why) {
   slp_rights_free(t->rights);
   t->rights = NULL;
   slp_cli_consumer_fail(&t->consumer, SLP_EXIT_FAILED, why);
@@ -163,28 +163,28 @@ static void on_tried(slp_rights *rights, const slp_fail *f, void *arg) {
     char line[SLP_TOLD_LINE];
     sloop_error_t e = slp_error_of_fail(f);
     slp_cli_consumer_error_line(&t->consumer, f->code, &e, line, sizeof line);
-    fail(t, line);
+    fail_rights(t, line);
     return;
   }
   slp_buf_init(&text, t->app.mem, UINT64_C(1) << 26);
   for (size_t i = 0; i < t->batch_n; i++, t->at++) {
     t->rows[t->at].right = t->batch[i];
-    show(&text, &t->rows[t->at], t->app.args->json);
+    show_right(&text, &t->rows[t->at], t->app.args->json);
   }
   if (slp_buf_failed(&text)) {
     slp_buf_free(&text);
-    fail(t, "no memory");
+    fail_rights(t, "no memory");
     return;
   }
   slp_app_write(&t->app, &text);
-  if (t->at == t->n) conclude(t);
-  stop(t);
+  if (t->at == t->n) conclude_rights(t);
+  stop_rights(t);
 }
 
 static void on_closed(slp_cli_consumer *c) {
   tried *t = c->user;
   if (has_more(t))
-    begin(t);
+    try_next_stream(t);
   else
     leave_if_done(t);
 }
@@ -193,7 +193,7 @@ static void on_written(slp_app *app) { leave_if_done(app->user); }
 static void on_stop(slp_app *app) {
   tried *t = app->user;
   if (app->interrupted && t->at < t->n) app->exit_code = SLP_EXIT_FAILED;
-  stop(t);
+  stop_rights(t);
   leave_if_done(t);
 }
 
@@ -211,10 +211,10 @@ static void on_tick(slp_app *app) {
   if (!timeout_us || slp_program_mono_us() - t->begun_us < timeout_us) return;
   snprintf(line, sizeof line, "not all rights were tried in %llu s",
            (unsigned long long)(timeout_us / 1000000u));
-  fail(t, line);
+  fail_rights(t, line);
 }
 
-static void begin(tried *t) {
+static void try_next_stream(tried *t) {
   const slp_args *a = t->app.args;
   sloop_opts_t o = a->opts;
   size_t stream = t->rows[t->at].stream;
@@ -231,7 +231,7 @@ static void begin(tried *t) {
   if (slp_cli_consumer_open_idle(&t->consumer, &t->app, &o) != 0)
     slp_app_close(&t->app);
   else if (slp_rights_new(&t->rights, t->consumer.s, t->batch, t->batch_n, on_tried, t))
-    fail(t, "no memory");
+    fail_rights(t, "no memory");
 }
 
 int slp_rights_run(slp_mem *mem, const slp_args *args) {
@@ -239,7 +239,7 @@ int slp_rights_run(slp_mem *mem, const slp_args *args) {
   int code = SLP_EXIT_FAILED;
   t.rows = slp_zalloc_n(mem, RIGHTS_MAX, sizeof *t.rows);
   t.batch = slp_zalloc_n(mem, RIGHTS_MAX, sizeof *t.batch);
-  if (!t.rows || !t.batch || slp_iam_each(mem, args, collect, &t) || t.failed) {
+  if (!t.rows || !t.batch || slp_iam_each(mem, args, collect_rights, &t) || t.failed) {
     slp_say("no memory, or more than %u rights to try", RIGHTS_MAX);
   } else {
     order_rows(&t);
@@ -248,7 +248,7 @@ int slp_rights_run(slp_mem *mem, const slp_args *args) {
     t.app.on_overdue = on_overdue;
     t.app.on_tick = on_tick;
     t.app.on_written = on_written;
-    if (slp_app_open(&t.app, mem, args) == 0) begin(&t);
+    if (slp_app_open(&t.app, mem, args) == 0) try_next_stream(&t);
     code = slp_app_run(&t.app);
   }
   free_rows(&t);

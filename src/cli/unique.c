@@ -66,7 +66,7 @@ static uint32_t *chain_of(slp_unique *u, const uint8_t digest[16]) {
 }
 
 /* Removes the entry with index `which` from its hash chain. */
-static void forget(slp_unique *u, uint32_t which) {
+static void unlink_digest(slp_unique *u, uint32_t which) {
   uint32_t *link = chain_of(u, u->ring[which].digest);
   while (*link != which) link = &u->ring[*link].next;
   *link = u->ring[which].next;
@@ -79,7 +79,7 @@ int slp_unique_seen(slp_unique *u, const sloop_record_t *r) {
   for (uint32_t i = *head; i != NONE; i = u->ring[i].next)
     if (memcmp(u->ring[i].digest, digest, sizeof digest) == 0) return 1;
   if (u->n == u->window)
-    forget(u, u->at);
+    unlink_digest(u, u->at);
   else
     u->n++;
   entry *e = &u->ring[u->at];

@@ -46,7 +46,7 @@ static uint8_t *state_of(slp_until *u, const char *shard) {
   return &u->state[number];
 }
 
-static void become(slp_until *u, uint8_t *state, uint8_t to) {
+static void change_shard_state(slp_until *u, uint8_t *state, uint8_t to) {
   if (*state != NOT_READ) u->open_n--;
   if (*state == PASSED) u->passed_n--;
   *state = to;
@@ -57,10 +57,10 @@ static void become(slp_until *u, uint8_t *state, uint8_t to) {
 int slp_until_shard(slp_until *u, const char *shard, sloop_shard_event_kind_t what) {
   uint8_t *state = state_of(u, shard);
   if (!state) return SLP_ENOMEM;
-  if (what == SLOOP_SHARD_OPENED && *state == NOT_READ) become(u, state, OPEN);
+  if (what == SLOOP_SHARD_OPENED && *state == NOT_READ) change_shard_state(u, state, OPEN);
   if (what == SLOOP_SHARD_ENDED || what == SLOOP_SHARD_STOPPED || what == SLOOP_SHARD_LOST ||
       what == SLOOP_SHARD_RELEASED)
-    become(u, state, NOT_READ);
+    change_shard_state(u, state, NOT_READ);
   return 0;
 }
 
@@ -70,7 +70,7 @@ int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms) {
   if (*state == PASSED) return 1;
   /* If the time of arrival is not known, arrived_at_ms is -1, and the record counts as earlier. */
   if (arrived_at_ms < u->at_ms) return 0;
-  become(u, state, PASSED);
+  change_shard_state(u, state, PASSED);
   return 1;
 }
 

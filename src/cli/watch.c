@@ -67,24 +67,24 @@ typedef struct watch {
 
 /* ---- the terminal ----------------------------------------------------------------------------- */
 
-static void send(const char *text, size_t n, uint32_t wait_ms) {
+static void write_screen_bytes(const char *text, size_t n, uint32_t wait_ms) {
   /* If the write fails, one frame is lost, and the next frame replaces it. */
   (void)slp_program_write(1, (slp_str){text, n}, wait_ms);
 }
 
-static void take(watch *w) {
+static void take_terminal(watch *w) {
   if (!w->terminal || w->taken) return;
   w->taken = 1;
   slp_terminal_give_back_on_crash();
   w->ui.has_keys = (uint8_t)(w->keys && slp_keys_begin(w->keys));
-  send(SLP_TERMINAL_TAKE, sizeof SLP_TERMINAL_TAKE - 1, DRAW_WAIT_MS);
+  write_screen_bytes(SLP_TERMINAL_TAKE, sizeof SLP_TERMINAL_TAKE - 1, DRAW_WAIT_MS);
 }
 
 static void give_back(watch *w) {
   if (!w->taken) return;
   w->taken = 0;
   if (w->keys) slp_keys_end(w->keys);
-  send(SLP_TERMINAL_GIVE_BACK, sizeof SLP_TERMINAL_GIVE_BACK - 1, GIVE_BACK_WAIT_MS);
+  write_screen_bytes(SLP_TERMINAL_GIVE_BACK, sizeof SLP_TERMINAL_GIVE_BACK - 1, GIVE_BACK_WAIT_MS);
 }
 
 /* Returns 1 if the user wants colours: --color, or else NO_COLOR and TERM decide. */
@@ -101,13 +101,13 @@ static int speaks_utf8(void) {
   return v && (strstr(v, "UTF-8") || strstr(v, "utf8") || strstr(v, "UTF8") || strstr(v, "utf-8"));
 }
 
-static int draw(watch *w, const slp_watch_news *news) {
+static int draw_frame(watch *w, const slp_watch_news *news) {
   uint32_t columns, rows;
   slp_buf screen, frame;
   if (slp_terminal_size(1, &columns, &rows) != 0) return 0;
   slp_buf_init(&screen, w->app.mem, 1 << 22);
   slp_buf_init(&frame, w->app.mem, 1 << 23);
-  take(w);
+  take_terminal(w);
   int bad = slp_watch_screen(&screen, news, columns, rows, w->utf8);
   if (!bad) bad = slp_watch_add_frame(&frame, slp_buf_str(&screen), w->colours);
   if (!bad && *w->trouble) { /* writes over the last line */
@@ -115,7 +115,7 @@ static int draw(watch *w, const slp_watch_news *news) {
     slp_watch_trouble(&frame, w->trouble, columns);
     bad = slp_buf_add_z(&frame, "\033[K");
   }
-  if (!bad) send(frame.p, frame.n, DRAW_WAIT_MS);
+  if (!bad) write_screen_bytes(frame.p, frame.n, DRAW_WAIT_MS);
   slp_buf_free(&screen);
   slp_buf_free(&frame);
   return bad;
@@ -144,14 +144,14 @@ static slp_watch_news news_of(watch *w, const sloop_leases_t *leases) {
 
 /* Draws the last poll again, because a key was typed or the size has changed. Draws nothing before the first
  * poll. */
-static void redraw(watch *w) {
+static void redraw_watch(watch *w) {
   if (!w->terminal || !w->polls || w->consumer.stopping || w->consumer.failed) return;
   slp_watch_news news = news_of(w, &w->copy.all);
-  if (draw(w, &news) != 0) slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
+  if (draw_frame(w, &news) != 0) slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
 }
 
 /* Shows the result of a poll. */
-static int show(watch *w, const sloop_leases_t *leases) {
+static int show_leases(watch *w, const sloop_leases_t *leases) {
   slp_buf text;
   w->polled_wall_ms = slp_program_wall_ms();
   w->polled_ms = slp_program_mono_us() / 1000;
@@ -161,7 +161,7 @@ static int show(watch *w, const sloop_leases_t *leases) {
   if (w->terminal) {
     slp_watch_copy_free(&w->copy);
     bad = slp_watch_copy_make(&w->copy, w->app.mem, leases);
-    if (!bad) redraw(w);
+    if (!bad) redraw_watch(w);
     return bad;
   }
   slp_watch_news news = news_of(w, leases);
@@ -179,7 +179,7 @@ static int show_trouble(watch *w, const char *why) {
     return 0;
   }
   snprintf(w->trouble, sizeof w->trouble, "%s", why);
-  redraw(w);
+  redraw_watch(w);
   return 0;
 }
 
@@ -208,11 +208,11 @@ static void on_leases(sloop_admin_t *a, int status, const sloop_leases_t *leases
     return;
   }
   w->polls += status == 0;
-  if ((status ? show_trouble(w, line) : show(w, leases)) != 0)
+  if ((status ? show_trouble(w, line) : show_leases(w, leases)) != 0)
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
 }
 
-static void look(watch *w);
+static void poll_leases_if_due(watch *w);
 
 /* ---- page WHY --------------------------------------------------------------------------------- */
 
@@ -232,8 +232,8 @@ static void on_explanation(sloop_admin_t *a, int status, const sloop_explanation
   } else {
     slp_lease_explain(&w->why, e);
   }
-  redraw(w);
-  look(w);
+  redraw_watch(w);
+  poll_leases_if_due(w);
 }
 
 /* If page WHY is shown and its text is due, requests the explanation why the chosen shard is read or not, and
@@ -259,7 +259,7 @@ static void on_registered(sloop_admin_t *a, int status, const sloop_registered_t
   slp_buf_clear(&w->retrieval);
   if (slp_consumers_explain(&w->retrieval, w->app.args, all, status ? 0 : n, status ? line : NULL))
     slp_buf_clear(&w->retrieval);
-  look(w);
+  poll_leases_if_due(w);
 }
 
 /* If it is time, requests the stream's registered consumers and returns 1. The leases are then requested
@@ -272,7 +272,7 @@ static int ask_consumers(watch *w, uint64_t now_us) {
 }
 
 /* Requests what is due next: the text of page WHY, the registered consumers, or the leases. */
-static void look(watch *w) {
+static void poll_leases_if_due(watch *w) {
   uint64_t now_us = slp_program_mono_us();
   /* Makes no further block of text while the reader of standard output has not read the last one. */
   if (w->polling || w->consumer.stopping || slp_app_unwritten(&w->app) > 0) return;
@@ -302,8 +302,8 @@ static void on_keys_done(watch *w) {
     end_watch(w);
     return;
   }
-  redraw(w);
-  look(w);
+  redraw_watch(w);
+  poll_leases_if_due(w);
 }
 
 static void on_keys(void *arg, const char *p, size_t n) {
@@ -355,7 +355,7 @@ static void on_tick(slp_app *app) {
     on_keys_done(w);
     return;
   }
-  look(w);
+  poll_leases_if_due(w);
 }
 
 static void on_signal(void *arg, int number) {
@@ -364,9 +364,9 @@ static void on_signal(void *arg, int number) {
     give_back(w);
     slp_terminal_stop_process();
   }
-  redraw(w); /* the size has changed, or the process was continued and must draw the whole screen */
+  redraw_watch(w); /* the size has changed, or the process was continued and must draw the whole screen */
   if (number != SIGWINCH) w->next_us = 0;
-  look(w);
+  poll_leases_if_due(w);
 }
 
 int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
@@ -403,7 +403,7 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
       w.consumer.closed = 1;
       leave_if_done(&w);
     } else {
-      look(&w);
+      poll_leases_if_due(&w);
     }
   }
   int code = slp_app_run(&w.app);

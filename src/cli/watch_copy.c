@@ -11,7 +11,7 @@ typedef struct texts {
   size_t n; /* how many bytes were counted or copied so far */
 } texts;
 
-static void take(texts *t, const char **text) {
+static void count_or_copy_text(texts *t, const char **text) {
   if (!*text) return;
   size_t n = strlen(*text) + 1;
   if (t->to) {
@@ -22,32 +22,32 @@ static void take(texts *t, const char **text) {
 }
 
 static void take_lease(texts *t, sloop_lease_t *l) {
-  take(t, &l->shard);
-  take(t, &l->owner);
-  take(t, &l->claim);
-  take(t, &l->position.shard);
-  take(t, &l->position.seq);
-  take(t, &l->position.token);
-  take(t, &l->parents[0]);
-  take(t, &l->parents[1]);
-  take(t, &l->avoid);
-  take(t, &l->lag_error);
+  count_or_copy_text(t, &l->shard);
+  count_or_copy_text(t, &l->owner);
+  count_or_copy_text(t, &l->claim);
+  count_or_copy_text(t, &l->position.shard);
+  count_or_copy_text(t, &l->position.seq);
+  count_or_copy_text(t, &l->position.token);
+  count_or_copy_text(t, &l->parents[0]);
+  count_or_copy_text(t, &l->parents[1]);
+  count_or_copy_text(t, &l->avoid);
+  count_or_copy_text(t, &l->lag_error);
 }
 
 static void take_worker(texts *t, sloop_worker_t *w) {
-  take(t, &w->worker);
-  take(t, &w->host);
-  take(t, &w->evicted_by);
+  count_or_copy_text(t, &w->worker);
+  count_or_copy_text(t, &w->host);
+  count_or_copy_text(t, &w->evicted_by);
 }
 
 static void take_all(texts *t, sloop_leases_t *all, sloop_lease_t *leases, sloop_worker_t *workers,
                      const char **bad_rows) {
   for (size_t i = 0; i < all->leases_n; i++) take_lease(t, &leases[i]);
   for (size_t i = 0; i < all->workers_n; i++) take_worker(t, &workers[i]);
-  for (size_t i = 0; i < all->bad_rows_n; i++) take(t, &bad_rows[i]);
-  take(t, &all->passed_over);
-  take(t, &all->unlisted);
-  take(t, &all->drained_by);
+  for (size_t i = 0; i < all->bad_rows_n; i++) count_or_copy_text(t, &bad_rows[i]);
+  count_or_copy_text(t, &all->passed_over);
+  count_or_copy_text(t, &all->unlisted);
+  count_or_copy_text(t, &all->drained_by);
 }
 
 void slp_watch_copy_free(slp_watch_copy *c) {

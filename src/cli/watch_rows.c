@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+static char lower_copy(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 int slp_watch_matches(const char *text, const char *filter) {
   for (;; text++) {
     size_t n = 0;
-    while (filter[n] && text[n] && lower(text[n]) == lower(filter[n])) n++;
+    while (filter[n] && text[n] && lower_copy(text[n]) == lower_copy(filter[n])) n++;
     if (!filter[n]) return 1;
     if (!*text) return 0;
   }

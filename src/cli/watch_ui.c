@@ -44,7 +44,7 @@ const char *slp_watch_sort_word(slp_watch_sort sort) {
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-static void step(slp_watch_ui *u, int32_t by) {
+static void step_in_page(slp_watch_ui *u, int32_t by) {
   if (u->step > INT32_MAX / 2 || u->step < INT32_MIN / 2) return;
   u->step += by;
   if (u->page == SLP_WATCH_SHARDS) u->picks = 1;
@@ -53,17 +53,17 @@ static void step(slp_watch_ui *u, int32_t by) {
 /* Handles the keys that move the choice or the text. Returns 1, or 0 if the key is not one of them. */
 static int take_move(slp_watch_ui *u, key_kind key, char c) {
   if (key == KEY_UP || (key == KEY_TEXT && c == 'k'))
-    step(u, -1);
+    step_in_page(u, -1);
   else if (key == KEY_DOWN || (key == KEY_TEXT && c == 'j'))
-    step(u, 1);
+    step_in_page(u, 1);
   else if (key == KEY_PAGE_UP)
-    step(u, -PAGE_STEP);
+    step_in_page(u, -PAGE_STEP);
   else if (key == KEY_PAGE_DOWN || (key == KEY_TEXT && c == ' '))
-    step(u, PAGE_STEP);
+    step_in_page(u, PAGE_STEP);
   else if (key == KEY_HOME || (key == KEY_TEXT && c == 'g'))
-    step(u, INT32_MIN / 2);
+    step_in_page(u, INT32_MIN / 2);
   else if (key == KEY_END || (key == KEY_TEXT && c == 'G'))
-    step(u, INT32_MAX / 2);
+    step_in_page(u, INT32_MAX / 2);
   else
     return 0;
   return 1;

@@ -93,10 +93,10 @@ static void end_line(page *p, size_t from) {
   if (p->used < p->rows) slp_buf_add_char(p->b, '\n');
 }
 
-static uint32_t room(const page *p) { return p->rows - p->used; }
+static uint32_t count_free_rows(const page *p) { return p->rows - p->used; }
 
 static void add_line(page *p, const char *text) {
-  if (!room(p)) return;
+  if (!count_free_rows(p)) return;
   size_t from = p->b->n;
   slp_buf_add_z(p->b, text);
   end_line(p, from);
@@ -247,7 +247,7 @@ static layout layout_of(const slp_watch_news *n, uint32_t columns) {
 
 static void shard_titles(page *p, const slp_watch_news *n, const layout *y) {
   size_t from = p->b->n;
-  if (!room(p)) return;
+  if (!count_free_rows(p)) return;
   add_style(p->b, n, SLP_STYLE_FAINT);
   add_field(p->b, "", "SHARD", y->shard, 0);
   add_field(p->b, "  STATE   ", "OWNER", y->owner, 0);
@@ -429,7 +429,7 @@ static void add_workers(page *p, const slp_watch_news *n, uint32_t lines, size_t
   }
   name = slp_min_u64(name, slp_max_u64(6, p->columns / 3));
   char title[200];
-  if (room(p)) {
+  if (count_free_rows(p)) {
     size_t from = p->b->n;
     add_style(p->b, n, SLP_STYLE_FAINT);
     slp_buf_addf(p->b, "%-*s  STATE     HELD     LAG   RATE/s   SEEN  %sHOST", (int)name, "WORKER",
@@ -457,7 +457,7 @@ static void clock_of(const slp_watch_news *n, int64_t at_ms, char out[16]) {
 static void add_title(page *p, const slp_watch_news *n) {
   char right[40], clock[16];
   size_t from = p->b->n;
-  if (!room(p)) return;
+  if (!count_free_rows(p)) return;
   clock_of(n, n->wall_ms, clock);
   snprintf(right, sizeof right, "%s, every %us", clock, (unsigned)(n->every_ms / 1000));
   size_t width = p->columns > strlen(right) + 2 ? p->columns - strlen(right) - 2 : p->columns;
@@ -491,7 +491,7 @@ static void worker_sum(slp_buf *b, const slp_watch_news *n) {
 
 static void add_sums(page *p, const slp_watch_news *n) {
   static void (*const sums[])(slp_buf * b, const slp_watch_news *n) = {lease_sum, worker_sum, add_news};
-  for (size_t i = 0; i < SLP_COUNT(sums) && room(p); i++) {
+  for (size_t i = 0; i < SLP_COUNT(sums) && count_free_rows(p); i++) {
     size_t from = p->b->n;
     sums[i](p->b, n);
     end_line(p, from);
@@ -510,7 +510,7 @@ static void move_text(slp_buf *b, const slp_watch_news *n, const slp_watch_move 
 }
 
 static void add_moves(page *p, const slp_watch_news *n, uint32_t lines) {
-  for (uint32_t i = 0; i < lines && room(p); i++) {
+  for (uint32_t i = 0; i < lines && count_free_rows(p); i++) {
     const slp_watch_move *m = slp_watch_past_move(n->past, i);
     size_t from = p->b->n;
     if (!m) return;
@@ -525,7 +525,7 @@ static void add_keys(page *p, const slp_watch_news *n, size_t rows_n) {
   char line[200], filter[80] = "/ filter";
   const slp_watch_ui *u = n->ui;
   size_t from = p->b->n;
-  if (!room(p)) return;
+  if (!count_free_rows(p)) return;
   if (u && *u->filter)
     snprintf(filter, sizeof filter, "/%s: %zu of %zu", u->filter, rows_n, n->leases->leases_n);
   if (!u || !u->has_keys)
@@ -575,7 +575,7 @@ static void add_lists(page *p, const slp_watch_news *n, slp_watch_rows *r, int u
 
 /* Moves u->top, the first line that is shown of a text or list with n lines, by u->step. `lines` lines are
  * shown at once. Returns u->top. */
-static size_t scroll(slp_watch_ui *u, size_t n, size_t lines) {
+static size_t scroll_lines(slp_watch_ui *u, size_t n, size_t lines) {
   int64_t most = n > lines ? (int64_t)(n - lines) : 0, to = (int64_t)u->top + u->step;
   u->step = 0;
   u->top = (size_t)(to < 0 ? 0 : to > most ? most : to);
@@ -583,8 +583,8 @@ static size_t scroll(slp_watch_ui *u, size_t n, size_t lines) {
 }
 
 static void add_workers_page(page *p, const slp_watch_news *n) {
-  uint32_t lines = room(p) > 2 ? room(p) - 2 : 0;
-  add_workers(p, n, lines, scroll(n->ui, workers_shown(n), lines ? lines - 1 : 0));
+  uint32_t lines = count_free_rows(p) > 2 ? count_free_rows(p) - 2 : 0;
+  add_workers(p, n, lines, scroll_lines(n->ui, workers_shown(n), lines ? lines - 1 : 0));
 }
 
 /* Returns the length of the first line of `text`, at most `columns` bytes. Breaks a longer line at a blank if
@@ -599,12 +599,13 @@ static size_t line_of(const char *text, size_t columns) {
 /* Writes the lines of a text that the page shows, broken to its width. Each byte of the text takes one
  * column. */
 static void add_text(page *p, slp_watch_ui *u, const char *text) {
-  size_t n = 0, width = p->columns ? p->columns : 1, lines = room(p) > 1 ? room(p) - 1 : 0;
+  size_t n = 0, width = p->columns ? p->columns : 1,
+         lines = count_free_rows(p) > 1 ? count_free_rows(p) - 1 : 0;
   for (const char *at = text; *at; n++) {
     at += line_of(at, width);
     at += *at == '\n' || *at == ' ';
   }
-  size_t top = scroll(u, n, lines), i = 0;
+  size_t top = scroll_lines(u, n, lines), i = 0;
   for (const char *at = text; *at && i < top + lines; i++) {
     size_t length = line_of(at, width), from = p->b->n;
     for (size_t k = 0; i >= top && k < length; k++)
@@ -666,7 +667,7 @@ int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint
     add_why(&p, n);
   else
     add_text(&p, n->ui, help_text);
-  while (room(&p) > 1) add_line(&p, "");
+  while (count_free_rows(&p) > 1) add_line(&p, "");
   add_keys(&p, n, r.n);
   slp_watch_rows_free(&r);
   return slp_buf_failed(b);

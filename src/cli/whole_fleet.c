@@ -68,8 +68,8 @@ int slp_whole_mine(slp_whole_fleet *w, const sloop_shard_stats_t *shard) {
 
 /* Lowers the state to `to`, unless the state is as low already. `why` is then about this shard, so in the end
  * about the first shard with the lowest state. */
-static void lower(slp_whole_fleet *w, slp_whole_state to, const char *shard, const char *why,
-                  const char *who) {
+static void lower_fleet_state(slp_whole_fleet *w, slp_whole_state to, const char *shard, const char *why,
+                              const char *who) {
   if (to >= w->state) return;
   w->state = to;
   snprintf(w->why, sizeof w->why, "%.100s %s%.100s", shard, why, who);
@@ -91,14 +91,14 @@ static int waits_for_parent(slp_whole_fleet *w, const sloop_lease_t *l) {
 
 static void judge_mine(slp_whole_fleet *w, const sloop_lease_t *l, const slp_whole_shard *s) {
   if (!s->is_answered && !s->is_at_tip)
-    lower(w, SLP_WHOLE_WAITS, l->shard, "is this worker's, and has not been read yet", "");
+    lower_fleet_state(w, SLP_WHOLE_WAITS, l->shard, "is this worker's, and has not been read yet", "");
   else if (!s->is_at_tip)
-    lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its tip by this worker", "");
+    lower_fleet_state(w, SLP_WHOLE_SHARED, l->shard, "is not read to its tip by this worker", "");
 }
 
 /* Sets s->alive if the row of the lease, or of its owner, has changed since the lease was first seen. In a
  * new epoch, stores the present values, with which later looks are compared. */
-static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t *owner) {
+static void note_sign_of_life(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t *owner) {
   uint64_t counter = owner ? owner->counter : 0;
   int64_t owner_at_ms = owner ? owner->written_at_ms : -1;
   int anew = !s->seen || s->epoch != l->epoch;
@@ -123,17 +123,18 @@ static int is_proven(const slp_whole_shard *s, const sloop_worker_t *owner) {
  * because a worker that was killed looks alive in them until its lease has run out. */
 static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s,
                          const sloop_worker_t *owner) {
-  see(s, l, owner);
+  note_sign_of_life(s, l, owner);
   if (!s->alive)
-    lower(w, SLP_WHOLE_WAITS, l->shard, "has an owner that has shown no sign of life yet: ", l->owner);
+    lower_fleet_state(w, SLP_WHOLE_WAITS, l->shard,
+                      "has an owner that has shown no sign of life yet: ", l->owner);
   else if (w->by_time)
     return;
   /* Without heartbeats, the rows do not show how far the worker has read. */
   else if (!owner || !owner->counter)
-    lower(w, SLP_WHOLE_SHARED, l->shard,
-          "may not be at its tip: rows of this schema do not store the lag of ", l->owner);
+    lower_fleet_state(w, SLP_WHOLE_SHARED, l->shard,
+                      "may not be at its tip: rows of this schema do not store the lag of ", l->owner);
   else if (!is_proven(s, owner))
-    lower(w, SLP_WHOLE_SHARED, l->shard, "has not been reported at its tip by ", l->owner);
+    lower_fleet_state(w, SLP_WHOLE_SHARED, l->shard, "has not been reported at its tip by ", l->owner);
 }
 
 /* Returns 1 if --until does not wait for the end of this shard: this worker has paused the shard at the
@@ -142,30 +143,31 @@ static int is_left_unended(const slp_whole_fleet *w, const slp_whole_shard *s) {
   return w->by_time && !s->ended && (s->has_passed || !s->is_mine);
 }
 
-static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s, const sloop_worker_t *owner,
-                  const char *me) {
+static void judge_lease_of_fleet(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s,
+                                 const sloop_worker_t *owner, const char *me) {
   slp_lease_mood mood = slp_lease_mood_of(l);
   /* a shard that waits for its parent is not judged, because the parent's row stands for it */
   if (mood != SLP_LEASE_IS_ENDED && waits_for_parent(w, l)) return;
   switch (mood) {
     case SLP_LEASE_IS_ENDED: return;
     case SLP_LEASE_IS_PARKED:
-      lower(w, SLP_WHOLE_BLOCKED, l->shard, "is parked: no worker reads it until --release", "");
+      lower_fleet_state(w, SLP_WHOLE_BLOCKED, l->shard, "is parked: no worker reads it until --release", "");
       return;
     case SLP_LEASE_IS_REFUSED:
-      lower(w, SLP_WHOLE_BLOCKED, l->shard, "is not read: the service refuses its position", "");
+      lower_fleet_state(w, SLP_WHOLE_BLOCKED, l->shard, "is not read: the service refuses its position", "");
       return;
-    case SLP_LEASE_IS_FREE: lower(w, SLP_WHOLE_WAITS, l->shard, "has no owner yet", ""); return;
+    case SLP_LEASE_IS_FREE: lower_fleet_state(w, SLP_WHOLE_WAITS, l->shard, "has no owner yet", ""); return;
     case SLP_LEASE_IS_DEAD:
     case SLP_LEASE_IS_SILENT:
-      lower(w, SLP_WHOLE_WAITS, l->shard, "is not read, because dead or silent is its owner ", l->owner);
+      lower_fleet_state(w, SLP_WHOLE_WAITS, l->shard, "is not read, because dead or silent is its owner ",
+                        l->owner);
       return;
     case SLP_LEASE_IS_OWNED:
     case SLP_LEASE_MOODS: break;
   }
   /* A closed shard is not done before the row has its end, even if the shard is at its tip. */
   if (s->has_child && !is_left_unended(w, s))
-    lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its end yet", "");
+    lower_fleet_state(w, SLP_WHOLE_SHARED, l->shard, "is not read to its end yet", "");
   if (strcmp(l->owner, me) == 0)
     judge_mine(w, l, s);
   else
@@ -188,9 +190,11 @@ int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *m
   w->why[0] = 0;
   for (size_t i = 0; i < rows->leases_n; i++) {
     const sloop_lease_t *l = rows->leases[i];
-    judge(w, l, shard_of(w, l->shard), *l->owner ? slp_lease_worker(rows, l->owner) : NULL, me);
+    judge_lease_of_fleet(w, l, shard_of(w, l->shard), *l->owner ? slp_lease_worker(rows, l->owner) : NULL,
+                         me);
   }
-  if (rows->bad_rows_n) lower(w, SLP_WHOLE_BLOCKED, "an invalid row is ignored:", rows->bad_rows[0], "");
+  if (rows->bad_rows_n)
+    lower_fleet_state(w, SLP_WHOLE_BLOCKED, "an invalid row is ignored:", rows->bad_rows[0], "");
   return 0;
 }
 
@@ -227,7 +231,7 @@ int slp_whole_listed(slp_whole_fleet *w, const sloop_shard_t *const *shards, siz
   for (size_t i = 0; i < n; i++) {
     const slp_whole_shard *s = shard_of(w, shards[i]->id);
     if (!shards[i]->closed && !s->has_row && !s->waits)
-      lower(w, SLP_WHOLE_WAITS, shards[i]->id, "has no lease yet", "");
+      lower_fleet_state(w, SLP_WHOLE_WAITS, shards[i]->id, "has no lease yet", "");
   }
   return 0;
 }

@@ -173,7 +173,7 @@ int slp_base64_level(void) {
 
 /* Decodes groups like groups_by_table(), by the fastest code that `level` allows. Returns the number of
  * characters decoded. */
-static size_t groups(int level, char *out, const char *in, size_t n) {
+static size_t decode_groups_at_level(int level, char *out, const char *in, size_t n) {
   size_t used = 0;
 #ifdef HAVE_X86
   int ended = 0; /* 1: the AVX2 code has reached the group at which decoding must stop */
@@ -197,24 +197,24 @@ size_t slp_base64_decode_padded(char *out, const char *in) {
   return 2;
 }
 
-static int64_t decode(int level, char *out, const char *in, size_t n) {
+static int64_t decode_base64_at_level(int level, char *out, const char *in, size_t n) {
   if (n % 4) return SLP_EBADDATA;
-  size_t used = groups(level, out, in, n), out_n = used / 4 * 3;
+  size_t used = decode_groups_at_level(level, out, in, n), out_n = used / 4 * 3;
   if (used == n) return (int64_t)out_n;
   size_t rest = n - used == 4 ? slp_base64_decode_padded(out + out_n, in + used) : 0;
   return rest ? (int64_t)(out_n + rest) : SLP_EBADDATA;
 }
 
 int64_t slp_base64_decode(char *out, const char *in, size_t n) {
-  return decode(slp_base64_level(), out, in, n);
+  return decode_base64_at_level(slp_base64_level(), out, in, n);
 }
 
 int64_t slp_base64_decode_with(int level, char *out, const char *in, size_t n) {
-  return level < 0 || level > slp_base64_level() ? SLP_ENOENT : decode(level, out, in, n);
+  return level < 0 || level > slp_base64_level() ? SLP_ENOENT : decode_base64_at_level(level, out, in, n);
 }
 
 size_t slp_base64_decode_groups(char *out, const char *in, size_t n) {
-  return groups(slp_base64_level(), out, in, n & ~(size_t)3);
+  return decode_groups_at_level(slp_base64_level(), out, in, n & ~(size_t)3);
 }
 
 static void encode_group(char *out, const char *in) {

@@ -27,22 +27,22 @@ void slp_cbor_begin(slp_cbor *c, char *body, size_t n) {
   c->why = NULL;
 }
 
-static int bad(slp_cbor *c, const char *why) {
+static int refuse_cbor(slp_cbor *c, const char *why) {
   c->why = why;
   return SLP_EBADDATA;
 }
 
 /* Reads the argument of the item whose head begins at c->at (RFC 8949), and moves c->at behind the head.
  * info: the low 5 bits of the head's first byte; must not be 31. */
-static int argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
+static int read_cbor_argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
   if (info < 24) {
     c->at++;
     *ret = info;
     return 0;
   }
-  if (info > 27) return bad(c, "a reserved length form");
+  if (info > 27) return refuse_cbor(c, "a reserved length form");
   size_t bytes = (size_t)1 << (info - 24);
-  if (c->n - c->at - 1 < bytes) return bad(c, "the bytes end too early");
+  if (c->n - c->at - 1 < bytes) return refuse_cbor(c, "the bytes end too early");
   const uint8_t *p = (const uint8_t *)c->p + c->at + 1;
   uint64_t v = 0;
   for (size_t i = 0; i < bytes; i++) v = v << 8 | p[i];
@@ -78,11 +78,11 @@ static int open_level(slp_cbor *c, uint8_t major, uint8_t info) {
   if (info == INFO_INDEFINITE) {
     c->at++;
   } else {
-    int r = argument(c, info, &left);
+    int r = read_cbor_argument(c, info, &left);
     if (r) return r;
     /* Every item takes at least one byte, and a pair two. So a count that needs more than the remaining bytes
      * is an error. */
-    if (left > (c->n - c->at) / (map ? 2 : 1)) return bad(c, "a count is past the end");
+    if (left > (c->n - c->at) / (map ? 2 : 1)) return refuse_cbor(c, "a count is past the end");
     if (map) left *= 2;
   }
   c->tagged = 0;
@@ -100,7 +100,7 @@ static int close_level(slp_cbor *c) {
 /* Reads the head of the next chunk of an indefinite string, or the break that ends the string. Returns 1: the
  * string is complete; 0: a chunk follows; or an error. */
 static int next_chunk(slp_cbor *c) {
-  if (c->at >= c->n) return bad(c, "the bytes end inside a string");
+  if (c->at >= c->n) return refuse_cbor(c, "the bytes end inside a string");
   uint8_t head = (uint8_t)c->p[c->at];
   uint64_t len;
   if (head == BREAK) {
@@ -108,10 +108,10 @@ static int next_chunk(slp_cbor *c) {
     return 1;
   }
   if (head >> 5 != c->long_major || (head & 31) == INFO_INDEFINITE)
-    return bad(c, "not a chunk of the string");
-  int r = argument(c, head & 31, &len);
+    return refuse_cbor(c, "not a chunk of the string");
+  int r = read_cbor_argument(c, head & 31, &len);
   if (r) return r;
-  if (len > c->n - c->at) return bad(c, "a length is past the end");
+  if (len > c->n - c->at) return refuse_cbor(c, "a length is past the end");
   c->chunk_left = (size_t)len;
   return 0;
 }
@@ -132,7 +132,7 @@ static int chunk_on(slp_cbor *c) {
   if (!c->long_chunked && c->long_major == MAJOR_BYTES) room = take;
   if (c->long_major == MAJOR_TEXT) {
     take = slp_utf8_run(c->p + c->at, take, room < take ? room : take);
-    if (take == SIZE_MAX) return bad(c, "text is not UTF-8");
+    if (take == SIZE_MAX) return refuse_cbor(c, "text is not UTF-8");
   } else if (take > room) {
     take = room;
   }
@@ -154,14 +154,14 @@ static int string_on(slp_cbor *c) {
   }
 }
 
-static int string(slp_cbor *c, uint8_t major, uint8_t info) {
+static int begin_cbor_string(slp_cbor *c, uint8_t major, uint8_t info) {
   uint64_t len = 0;
   if (info == INFO_INDEFINITE) {
     c->at++;
   } else {
-    int r = argument(c, info, &len);
+    int r = read_cbor_argument(c, info, &len);
     if (r) return r;
-    if (len > c->n - c->at) return bad(c, "a length is past the end");
+    if (len > c->n - c->at) return refuse_cbor(c, "a length is past the end");
   }
   c->long_on = 1;
   c->long_major = major;
@@ -172,7 +172,7 @@ static int string(slp_cbor *c, uint8_t major, uint8_t info) {
 }
 
 /* Converts half precision by its definition in RFC 8949 appendix D. */
-static double half(uint64_t bits) {
+static double half_to_double(uint64_t bits) {
   int exponent = (int)(bits >> 10 & 31);
   double v = (double)(bits & 1023);
   if (exponent == 31)
@@ -184,14 +184,14 @@ static double half(uint64_t bits) {
   return bits & 0x8000 ? -v : v;
 }
 
-static int simple(slp_cbor *c, uint8_t info) {
+static int read_simple_value(slp_cbor *c, uint8_t info) {
   uint64_t v;
-  if (info == INFO_INDEFINITE) return bad(c, "a break that ends nothing");
-  int r = argument(c, info, &v);
+  if (info == INFO_INDEFINITE) return refuse_cbor(c, "a break that ends nothing");
+  int r = read_cbor_argument(c, info, &v);
   if (r) return r;
   int token = SLP_CBOR_FLOAT;
   if (info == 25) {
-    c->f = half(v);
+    c->f = half_to_double(v);
   } else if (info == 26) {
     uint32_t bits = (uint32_t)v;
     float single;
@@ -200,7 +200,7 @@ static int simple(slp_cbor *c, uint8_t info) {
   } else if (info == 27) {
     memcpy(&c->f, &v, sizeof c->f);
   } else if (info == 24 && v < 32) {
-    return bad(c, "a simple value in the wrong form");
+    return refuse_cbor(c, "a simple value in the wrong form");
   } else {
     token = v == 20              ? SLP_CBOR_FALSE
             : v == 21            ? SLP_CBOR_TRUE
@@ -212,19 +212,19 @@ static int simple(slp_cbor *c, uint8_t info) {
   return token;
 }
 
-static int item(slp_cbor *c, uint8_t head) {
+static int read_cbor_item(slp_cbor *c, uint8_t head) {
   uint8_t major = head >> 5, info = head & 31;
   int r;
   switch (major) {
     case MAJOR_BYTES:
-    case MAJOR_TEXT: return string(c, major, info);
+    case MAJOR_TEXT: return begin_cbor_string(c, major, info);
     case MAJOR_ARRAY:
     case MAJOR_MAP: return open_level(c, major, info);
-    case MAJOR_SIMPLE: return simple(c, info);
+    case MAJOR_SIMPLE: return read_simple_value(c, info);
     default: break;
   }
-  if (info == INFO_INDEFINITE) return bad(c, "a reserved length form");
-  r = argument(c, info, &c->u);
+  if (info == INFO_INDEFINITE) return refuse_cbor(c, "a reserved length form");
+  r = read_cbor_argument(c, info, &c->u);
   if (r) return r;
   if (major == MAJOR_TAG) {
     if (c->tagged >= SLP_CBOR_TAGS_MAX) {
@@ -240,19 +240,20 @@ static int item(slp_cbor *c, uint8_t head) {
 
 int slp_cbor_next(slp_cbor *c) {
   if (c->long_on) return string_on(c);
-  if (c->done) return c->at == c->n ? SLP_CBOR_END : bad(c, "something follows the value");
+  if (c->done) return c->at == c->n ? SLP_CBOR_END : refuse_cbor(c, "something follows the value");
   slp_cbor_level *l = c->depth ? &c->level[c->depth - 1] : NULL;
   c->is_key = 0;
   if (l && l->left == 0) return close_level(c);
-  if (c->at >= c->n) return bad(c, "the bytes end too early");
+  if (c->at >= c->n) return refuse_cbor(c, "the bytes end too early");
   if (c->at >= c->pause_at) return SLP_CBOR_PAUSE;
   uint8_t head = (uint8_t)c->p[c->at];
-  if (l && l->map && l->key && head != BREAK && head >> 5 != MAJOR_TEXT) return bad(c, "a key is not text");
+  if (l && l->map && l->key && head != BREAK && head >> 5 != MAJOR_TEXT)
+    return refuse_cbor(c, "a key is not text");
   if (head == BREAK && l && l->left == UINT64_MAX && !c->tagged && !(l->map && !l->key)) {
     c->at++;
     return close_level(c);
   }
-  return item(c, head);
+  return read_cbor_item(c, head);
 }
 
 int slp_cbor_skip(slp_cbor *c) {
@@ -261,7 +262,7 @@ int slp_cbor_skip(slp_cbor *c) {
   do {
     t = slp_cbor_next(c);
     if (t < 0) return t;
-    if (t == SLP_CBOR_END || c->depth < depth) return bad(c, "expected a value");
+    if (t == SLP_CBOR_END || c->depth < depth) return refuse_cbor(c, "expected a value");
   } while (c->depth > depth || t == SLP_CBOR_TAG || (t == SLP_CBOR_TEXT && c->is_key));
   return 0;
 }
@@ -269,7 +270,7 @@ int slp_cbor_skip(slp_cbor *c) {
 /* ---- typed values ------------------------------------------------------------------------------ */
 
 /* Returns the next token that is not a tag. */
-static int untagged(slp_cbor *c) {
+static int next_untagged_token(slp_cbor *c) {
   int t;
   do t = slp_cbor_next(c);
   while (t == SLP_CBOR_TAG);
@@ -277,26 +278,26 @@ static int untagged(slp_cbor *c) {
 }
 
 int slp_cbor_text(slp_cbor *c, slp_str *ret) {
-  int t = untagged(c);
+  int t = next_untagged_token(c);
   if (t < 0) return t;
   if (t == SLP_CBOR_TEXT)
     *ret = c->text;
   else if (t == SLP_CBOR_NULL)
     *ret = (slp_str){NULL, 0};
   else
-    return bad(c, "expected text");
+    return refuse_cbor(c, "expected text");
   return 0;
 }
 
 int slp_cbor_blob(slp_cbor *c, slp_str *ret, int *ret_is_text) {
-  int t = untagged(c);
+  int t = next_untagged_token(c);
   if (t < 0) return t;
   if (t == SLP_CBOR_NULL)
     *ret = (slp_str){NULL, 0};
   else if (t == SLP_CBOR_BYTES || t == SLP_CBOR_TEXT)
     *ret = c->text;
   else
-    return bad(c, "expected bytes");
+    return refuse_cbor(c, "expected bytes");
   *ret_is_text = t == SLP_CBOR_TEXT;
   return 0;
 }
@@ -314,16 +315,16 @@ static int whole_of(slp_cbor *c, int token, int64_t *ret) {
 }
 
 int slp_cbor_i64(slp_cbor *c, int64_t *ret) {
-  int t = untagged(c);
+  int t = next_untagged_token(c);
   if (t < 0) return t;
   if (t == SLP_CBOR_NULL) return 0;
   if (t == SLP_CBOR_UINT || t == SLP_CBOR_NEG) return whole_of(c, t, ret);
-  if (t != SLP_CBOR_FLOAT) return bad(c, "expected a number");
+  if (t != SLP_CBOR_FLOAT) return refuse_cbor(c, "expected a number");
   if (!fits_i64(c->f)) {
     c->why = "a number is out of range";
     return c->f != c->f ? SLP_EBADDATA : SLP_ELIMIT;
   }
-  if ((double)(int64_t)c->f != c->f) return bad(c, "expected a whole number");
+  if ((double)(int64_t)c->f != c->f) return refuse_cbor(c, "expected a whole number");
   *ret = (int64_t)c->f;
   return 0;
 }
@@ -336,7 +337,7 @@ int slp_cbor_token_ms(slp_cbor *c, int token, int64_t *ret) {
     *ret = v > -TIME_MS_FROM && v < TIME_MS_FROM ? v * 1000 : v;
     return 0;
   }
-  if (token != SLP_CBOR_FLOAT || c->f != c->f) return bad(c, "expected a time");
+  if (token != SLP_CBOR_FLOAT || c->f != c->f) return refuse_cbor(c, "expected a time");
   double ms = c->f > -(double)TIME_MS_FROM && c->f < (double)TIME_MS_FROM ? c->f * 1000 : c->f;
   ms += ms < 0 ? -0.5 : 0.5;
   if (!fits_i64(ms)) {
@@ -348,7 +349,7 @@ int slp_cbor_token_ms(slp_cbor *c, int token, int64_t *ret) {
 }
 
 int slp_cbor_time_ms(slp_cbor *c, int64_t *ret) {
-  int t = untagged(c);
+  int t = next_untagged_token(c);
   if (t < 0) return t;
   return t == SLP_CBOR_NULL ? 0 : slp_cbor_token_ms(c, t, ret);
 }

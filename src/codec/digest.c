@@ -43,7 +43,7 @@ void slp_digest_free(slp_digest *d) {
   slp_mem_drop(mem);
 }
 
-static int hash(EVP_MD_CTX *ctx, const EVP_MD *md, slp_str in, uint8_t *out) {
+static int hash_whole_message(EVP_MD_CTX *ctx, const EVP_MD *md, slp_str in, uint8_t *out) {
   if (EVP_DigestInit_ex2(ctx, md, NULL) && EVP_DigestUpdate(ctx, in.p, in.n) &&
       EVP_DigestFinal_ex(ctx, out, NULL)) {
     return 0;
@@ -51,7 +51,9 @@ static int hash(EVP_MD_CTX *ctx, const EVP_MD *md, slp_str in, uint8_t *out) {
   return SLP_ENOMEM;
 }
 
-int slp_sha256(slp_digest *d, slp_str in, uint8_t out[32]) { return hash(d->ctx, d->sha256, in, out); }
+int slp_sha256(slp_digest *d, slp_str in, uint8_t out[32]) {
+  return hash_whole_message(d->ctx, d->sha256, in, out);
+}
 
 static int pad_start(slp_digest *d, EVP_MD_CTX *ctx, const uint8_t key[BLOCK], uint8_t with) {
   uint8_t pad[BLOCK];
@@ -102,7 +104,7 @@ static int fetch_md5(slp_digest *d) {
 }
 
 int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]) {
-  return fetch_md5(d) ? SLP_ENOMEM : hash(d->ctx, d->md5, in, out);
+  return fetch_md5(d) ? SLP_ENOMEM : hash_whole_message(d->ctx, d->md5, in, out);
 }
 
 int slp_md5_begin(slp_digest *d) {

@@ -71,7 +71,7 @@ int slp_es256_public(const slp_es256 *k, uint8_t x[32], uint8_t y[32]) {
 }
 
 /* Converts a DER signature to its two numbers r and s, 32 bytes each. */
-static int split(const unsigned char *der, size_t n, uint8_t signature[64]) {
+static int split_der_signature(const unsigned char *der, size_t n, uint8_t signature[64]) {
   ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
   int ok = sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig), signature, 32) == 32 &&
            BN_bn2binpad(ECDSA_SIG_get0_s(sig), signature + 32, 32) == 32;
@@ -87,5 +87,5 @@ int slp_es256_sign(const slp_es256 *k, slp_str message, uint8_t signature[64]) {
            EVP_DigestSign(ctx, der, &n, (const unsigned char *)message.p, message.n) == 1;
   EVP_MD_CTX_free(ctx);
   ERR_clear_error();
-  return ok ? split(der, n, signature) : SLP_ENOMEM;
+  return ok ? split_der_signature(der, n, signature) : SLP_ENOMEM;
 }

@@ -3,14 +3,14 @@
 
 #include "codec/json.h"
 
-static slp_field *find(slp_field *fields, size_t fields_n, slp_str name) {
+static slp_field *find_field_by_name(slp_field *fields, size_t fields_n, slp_str name) {
   for (size_t i = 0; i < fields_n; i++) {
     if (slp_str_is(name, fields[i].name)) return &fields[i];
   }
   return NULL;
 }
 
-static int take(slp_json *j, slp_field *field) {
+static int take_field_value(slp_json *j, slp_field *field) {
   int token = slp_json_next(j);
   field->text = (slp_str){NULL, 0};
   if (token < 0) return token;
@@ -23,20 +23,20 @@ static int take(slp_json *j, slp_field *field) {
   return 0;
 }
 
-static void forget(slp_field *fields, size_t fields_n) {
+static void clear_field_texts(slp_field *fields, size_t fields_n) {
   for (size_t i = 0; i < fields_n; i++) fields[i].text = (slp_str){NULL, 0};
 }
 
 /* Reads the members of an object whose { was read, up to its }. Clears the fields first, so that the last
  * object counts if the object is given twice. */
 static int read_members(slp_json *j, slp_field *fields, size_t fields_n) {
-  forget(fields, fields_n);
+  clear_field_texts(fields, fields_n);
   for (;;) {
     int token = slp_json_next(j);
     if (token < 0) return token;
     if (token == SLP_JSON_OBJECT_END) return 0;
-    slp_field *field = find(fields, fields_n, j->text);
-    int r = field ? take(j, field) : slp_json_skip(j);
+    slp_field *field = find_field_by_name(fields, fields_n, j->text);
+    int r = field ? take_field_value(j, field) : slp_json_skip(j);
     if (r) return r;
   }
 }
@@ -62,7 +62,7 @@ static int read_inside(slp_json *j, const char *inside, slp_field *fields, size_
 int slp_fields_read(char *body, size_t n, const char *inside, slp_field *fields, size_t fields_n,
                     const char **ret_why) {
   slp_json j;
-  forget(fields, fields_n);
+  clear_field_texts(fields, fields_n);
   slp_json_begin(&j, body, n);
   int r = slp_json_next(&j);
   if (r >= 0 && r != SLP_JSON_OBJECT) {

@@ -19,14 +19,16 @@ struct slp_gunzipper {
   uint8_t raw; /* 1: bare deflate data, without a header */
 };
 
-static void *take(void *mem, unsigned count, unsigned each) { return slp_zalloc_n(mem, count, each); }
-static void give(void *mem, void *p) { slp_free(mem, p); }
+static void *alloc_for_zlib(void *mem, unsigned count, unsigned each) {
+  return slp_zalloc_n(mem, count, each);
+}
+static void free_for_zlib(void *mem, void *p) { slp_free(mem, p); }
 
-static slp_gunzipper *begin(slp_mem *mem, slp_str in, int window_bits) {
+static slp_gunzipper *begin_gunzip(slp_mem *mem, slp_str in, int window_bits) {
   slp_gunzipper *g = SLP_NEW(mem, slp_gunzipper);
   if (!g) return NULL;
   g->mem = mem;
-  g->z = (z_stream){.zalloc = take, .zfree = give, .opaque = mem};
+  g->z = (z_stream){.zalloc = alloc_for_zlib, .zfree = free_for_zlib, .opaque = mem};
   g->z.next_in = (z_const Bytef *)(uintptr_t)in.p; /* zlib does not write to its input */
   g->z.avail_in = in.n > UINT_MAX ? 0 : (uInt)in.n;
   if (inflateInit2(&g->z, window_bits) == Z_OK) return g;
@@ -35,13 +37,14 @@ static slp_gunzipper *begin(slp_mem *mem, slp_str in, int window_bits) {
 }
 
 slp_gunzipper *slp_gunzip_begin(slp_mem *mem, slp_str in) {
-  slp_gunzipper *g = begin(mem, in, 15 + 32); /* + 32: zlib sees in the header whether it is gzip or zlib */
+  slp_gunzipper *g =
+      begin_gunzip(mem, in, 15 + 32); /* + 32: zlib sees in the header whether it is gzip or zlib */
   if (g) g->gzip = in.n >= 2 && (unsigned char)in.p[0] == 0x1f && (unsigned char)in.p[1] == 0x8b;
   return g;
 }
 
 slp_gunzipper *slp_inflate_begin(slp_mem *mem, slp_str in) {
-  slp_gunzipper *g = begin(mem, in, -15);
+  slp_gunzipper *g = begin_gunzip(mem, in, -15);
   if (g) g->raw = 1;
   return g;
 }

@@ -21,7 +21,7 @@ typedef struct reader {
 
 static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
-static slp_str trim(slp_str s) {
+static slp_str trim_ini_spaces(slp_str s) {
   while (s.n && is_space(s.p[0])) s = (slp_str){s.p + 1, s.n - 1};
   while (s.n && is_space(s.p[s.n - 1])) s.n--;
   return s;
@@ -45,22 +45,22 @@ static int hand_out(reader *r) {
 
 /* Splits a line at its first delimiter. Returns 1, or 0 if there is no delimiter, or nothing in front of
  * it. */
-static int split(slp_str text, const char *delimiters, slp_str *ret_key, slp_str *ret_value) {
+static int split_at_delimiter(slp_str text, const char *delimiters, slp_str *ret_key, slp_str *ret_value) {
   size_t i = 0;
   while (i < text.n && text.p[i] != delimiters[0] && text.p[i] != delimiters[1]) i++;
   if (i == text.n) return 0;
-  *ret_key = trim((slp_str){text.p, i});
-  *ret_value = trim((slp_str){text.p + i + 1, text.n - i - 1});
+  *ret_key = trim_ini_spaces((slp_str){text.p, i});
+  *ret_value = trim_ini_spaces((slp_str){text.p + i + 1, text.n - i - 1});
   return ret_key->n > 0;
 }
 
-static int continuation(reader *r, slp_str text) {
+static int take_continuation_line(reader *r, slp_str text) {
   slp_str key, value;
   if (r->value.n) {
     r->value.n = (size_t)(text.p + text.n - r->value.p);
     return 0;
   }
-  if (!split(text, "==", &key, &value)) return SLP_EBADDATA;
+  if (!split_at_delimiter(text, "==", &key, &value)) return SLP_EBADDATA;
   int stop = hand_out(r);
   return stop ? stop : r->fn(r->arg, r->section, r->key, key, value, r->line);
 }
@@ -70,15 +70,15 @@ static int section_name(slp_str text, slp_str *ret) {
   size_t n = text.n;
   while (n && text.p[n - 1] != ']') n--;
   if (n < 3 || text.p[0] != '[') return 0;
-  *ret = trim((slp_str){text.p + 1, n - 2});
+  *ret = trim_ini_spaces((slp_str){text.p + 1, n - 2});
   return 1;
 }
 
 static int one_line(reader *r, slp_str line) {
-  slp_str text = trim(line), name;
+  slp_str text = trim_ini_spaces(line), name;
   if (!text.n || text.p[0] == '#' || text.p[0] == ';') return 0;
   size_t indent = (size_t)(text.p - line.p);
-  if (r->key.p && indent > r->key_indent) return continuation(r, text);
+  if (r->key.p && indent > r->key_indent) return take_continuation_line(r, text);
   int stop = hand_out(r);
   if (stop) return stop;
   r->key = (slp_str){NULL, 0};
@@ -86,7 +86,7 @@ static int one_line(reader *r, slp_str line) {
     r->section = name;
     return 0;
   }
-  if (!r->section.p || !split(text, "=:", &r->key, &r->value)) return SLP_EBADDATA;
+  if (!r->section.p || !split_at_delimiter(text, "=:", &r->key, &r->value)) return SLP_EBADDATA;
   r->key_indent = indent;
   r->key_line = r->line;
   r->handed = 0;

@@ -19,7 +19,7 @@ void slp_json_begin(slp_json *j, char *body, size_t n) {
   *j = (slp_json){.p = body, .n = n, .want = WANT_VALUE, .pause_at = SIZE_MAX};
 }
 
-static int bad(slp_json *j, const char *why) {
+static int refuse_json(slp_json *j, const char *why) {
   j->why = why;
   return SLP_EBADDATA;
 }
@@ -29,7 +29,7 @@ static int too_much(slp_json *j, const char *why) {
   return SLP_ELIMIT;
 }
 
-static int hex4(const char *p, uint32_t *ret) {
+static int read_four_hex_digits(const char *p, uint32_t *ret) {
   uint32_t v = 0;
   for (int i = 0; i < 4; i++) {
     char c = p[i];
@@ -73,7 +73,7 @@ static size_t put_utf8(char *out, uint32_t c) {
 
 /* Appends to the string the bytes that an escape stands for. If j->keep is 1, the string is not changed and
  * keeps its escapes. */
-static void put(slp_json *j, const char *bytes, size_t n) {
+static void append_unescaped(slp_json *j, const char *bytes, size_t n) {
   j->escaped = 1;
   if (j->keep) {
     j->long_to = j->at;
@@ -86,26 +86,27 @@ static void put(slp_json *j, const char *bytes, size_t n) {
 /* Reads the \u escape at j->at. If it is the first half of a surrogate pair, reads the second half too. */
 static int unescape_unicode(slp_json *j) {
   uint32_t c, low;
-  if (j->n - j->at < 6 || !hex4(j->p + j->at + 2, &c)) return bad(j, "\\u needs four hex digits");
+  if (j->n - j->at < 6 || !read_four_hex_digits(j->p + j->at + 2, &c))
+    return refuse_json(j, "\\u needs four hex digits");
   size_t used = 6;
-  if (c >= 0xDC00 && c <= 0xDFFF) return bad(j, "a lone low surrogate");
+  if (c >= 0xDC00 && c <= 0xDFFF) return refuse_json(j, "a lone low surrogate");
   if (c >= 0xD800 && c <= 0xDBFF) {
     const char *second = j->p + j->at + 6;
-    if (j->n - j->at < 12 || second[0] != '\\' || second[1] != 'u' || !hex4(second + 2, &low) ||
-        low < 0xDC00 || low > 0xDFFF) {
-      return bad(j, "a lone high surrogate");
+    if (j->n - j->at < 12 || second[0] != '\\' || second[1] != 'u' ||
+        !read_four_hex_digits(second + 2, &low) || low < 0xDC00 || low > 0xDFFF) {
+      return refuse_json(j, "a lone high surrogate");
     }
     c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
     used = 12;
   }
   char bytes[4];
   j->at += used;
-  put(j, bytes, put_utf8(bytes, c));
+  append_unescaped(j, bytes, put_utf8(bytes, c));
   return 0;
 }
 
-static int unescape(slp_json *j) {
-  if (j->n - j->at < 2) return bad(j, "the text ends inside a string");
+static int unescape_next(slp_json *j) {
+  if (j->n - j->at < 2) return refuse_json(j, "the text ends inside a string");
   char c = j->p[j->at + 1];
   switch (c) {
     case '"':
@@ -117,10 +118,10 @@ static int unescape(slp_json *j) {
     case 'r': c = '\r'; break;
     case 't': c = '\t'; break;
     case 'u': return unescape_unicode(j);
-    default: return bad(j, "an unknown escape in a string");
+    default: return refuse_json(j, "an unknown escape in a string");
   }
   j->at += 2;
-  put(j, &c, 1);
+  append_unescaped(j, &c, 1);
   return 0;
 }
 
@@ -135,18 +136,18 @@ static int string_on(slp_json *j) {
     if (run && j->long_to != j->at) memmove(j->p + j->long_to, j->p + j->at, run);
     j->at += run;
     j->long_to += run;
-    if (j->at >= j->n) return bad(j, "the text ends inside a string");
+    if (j->at >= j->n) return refuse_json(j, "the text ends inside a string");
     if (j->at >= end) continue;
     uint8_t c = (uint8_t)j->p[j->at];
     if (c == '"') break;
     if (c == '\\') {
-      int r = unescape(j);
+      int r = unescape_next(j);
       if (r) return r;
     } else if (c < 0x20) {
-      return bad(j, "a control character in a string");
+      return refuse_json(j, "a control character in a string");
     } else {
       size_t len = slp_utf8_length(j->p + j->at, j->n - j->at);
-      if (!len) return bad(j, "a string is not UTF-8");
+      if (!len) return refuse_json(j, "a string is not UTF-8");
       if (j->long_to != j->at) memmove(j->p + j->long_to, j->p + j->at, len);
       j->at += len;
       j->long_to += len;
@@ -159,7 +160,7 @@ static int string_on(slp_json *j) {
 }
 
 /* Reads a string; j->at is behind its opening quote. */
-static int string(slp_json *j) {
+static int begin_json_string(slp_json *j) {
   size_t end = j->pause_at < j->n ? j->pause_at : j->n;
   size_t stop = j->at < end ? slp_json_plain_end(j->p, j->at, end) : j->at;
   j->escaped = 0;
@@ -202,18 +203,18 @@ static size_t number_end(const char *p, size_t i, size_t end) {
   return i;
 }
 
-static int number(slp_json *j) {
+static int read_json_number(slp_json *j) {
   size_t most = j->n - j->at > SLP_JSON_NUMBER_MAX ? j->at + SLP_JSON_NUMBER_MAX + 1 : j->n;
   size_t end = number_end(j->p, j->at, most);
   if (end - j->at > SLP_JSON_NUMBER_MAX && end) return too_much(j, "a number is too long");
-  if (!end) return bad(j, strchr("-0123456789", j->p[j->at]) ? "not a number" : "no JSON value");
+  if (!end) return refuse_json(j, strchr("-0123456789", j->p[j->at]) ? "not a number" : "no JSON value");
   j->text = (slp_str){j->p + j->at, end - j->at};
   j->at = end;
   return SLP_JSON_NUMBER;
 }
 
-static int word(slp_json *j, const char *text, size_t n, int token) {
-  if (j->n - j->at < n || memcmp(j->p + j->at, text, n) != 0) return bad(j, "not a JSON value");
+static int read_json_word(slp_json *j, const char *text, size_t n, int token) {
+  if (j->n - j->at < n || memcmp(j->p + j->at, text, n) != 0) return refuse_json(j, "not a JSON value");
   j->at += n;
   return token;
 }
@@ -237,7 +238,8 @@ static int open_level(slp_json *j, int object) {
 
 static int close_level(slp_json *j) {
   int object = inside_object(j);
-  if (j->p[j->at] != (object ? '}' : ']')) return bad(j, object ? "expected , or }" : "expected , or ]");
+  if (j->p[j->at] != (object ? '}' : ']'))
+    return refuse_json(j, object ? "expected , or }" : "expected , or ]");
   j->at++;
   j->depth--;
   value_done(j);
@@ -246,7 +248,7 @@ static int close_level(slp_json *j) {
 
 /* Reads a string, which is a key or a value, from its beginning or from where it paused. */
 static int string_token(slp_json *j, int key) {
-  int r = j->long_on ? string_on(j) : string(j);
+  int r = j->long_on ? string_on(j) : begin_json_string(j);
   if (r == SLP_MORE) return SLP_JSON_PAUSE;
   if (r < 0) return r;
   if (!key) {
@@ -261,16 +263,16 @@ static int string_token(slp_json *j, int key) {
   return SLP_JSON_KEY;
 }
 
-static int value(slp_json *j) {
+static int read_json_value(slp_json *j) {
   int token;
   switch (j->p[j->at]) {
     case '"': j->at++; return string_token(j, 0);
     case '{': return open_level(j, 1);
     case '[': return open_level(j, 0);
-    case 't': token = word(j, "true", 4, SLP_JSON_TRUE); break;
-    case 'f': token = word(j, "false", 5, SLP_JSON_FALSE); break;
-    case 'n': token = word(j, "null", 4, SLP_JSON_NULL); break;
-    default: token = number(j);
+    case 't': token = read_json_word(j, "true", 4, SLP_JSON_TRUE); break;
+    case 'f': token = read_json_word(j, "false", 5, SLP_JSON_FALSE); break;
+    case 'n': token = read_json_word(j, "null", 4, SLP_JSON_NULL); break;
+    default: token = read_json_number(j);
   }
   if (token >= 0) value_done(j);
   return token;
@@ -288,8 +290,8 @@ static int pass_space(slp_json *j) {
   return 0;
 }
 
-static int key(slp_json *j) {
-  if (j->p[j->at] != '"') return bad(j, "expected a key");
+static int read_json_key(slp_json *j) {
+  if (j->p[j->at] != '"') return refuse_json(j, "expected a key");
   /* If reading the key pauses, slp_json_next() resumes it later; WANT_KEY then shows that the string is a
    * key. */
   j->want = WANT_KEY;
@@ -302,16 +304,16 @@ int slp_json_next(slp_json *j) {
   for (;;) {
     int r = pass_space(j);
     if (r == SLP_JSON_PAUSE) return r;
-    if (j->want == WANT_NOTHING) return r ? bad(j, "something follows the value") : SLP_JSON_END;
-    if (!r) return bad(j, "the text ends too early");
+    if (j->want == WANT_NOTHING) return r ? refuse_json(j, "something follows the value") : SLP_JSON_END;
+    if (!r) return refuse_json(j, "the text ends too early");
     char c = j->p[j->at];
     switch (j->want) {
-      case WANT_VALUE: return value(j);
-      case WANT_VALUE_OR_END: return c == ']' ? close_level(j) : value(j);
-      case WANT_KEY: return key(j);
-      case WANT_KEY_OR_END: return c == '}' ? close_level(j) : key(j);
+      case WANT_VALUE: return read_json_value(j);
+      case WANT_VALUE_OR_END: return c == ']' ? close_level(j) : read_json_value(j);
+      case WANT_KEY: return read_json_key(j);
+      case WANT_KEY_OR_END: return c == '}' ? close_level(j) : read_json_key(j);
       case WANT_COLON:
-        if (c != ':') return bad(j, "expected a colon");
+        if (c != ':') return refuse_json(j, "expected a colon");
         j->want = WANT_VALUE;
         break;
       default: /* WANT_COMMA_OR_END: inside an object or array, behind a value */
@@ -343,7 +345,7 @@ int slp_json_skip(slp_json *j) {
     int t = slp_json_next(j);
     if (t < 0) return t;
     if (t == SLP_JSON_KEY) continue; /* the key's value is still to come */
-    if (t == SLP_JSON_END || j->depth < depth) return bad(j, "expected a value");
+    if (t == SLP_JSON_END || j->depth < depth) return refuse_json(j, "expected a value");
   } while (j->depth > depth || j->want == WANT_VALUE || j->want == WANT_COLON);
   return 0;
 }
@@ -358,7 +360,7 @@ int slp_json_string(slp_json *j, slp_str *ret) {
   else if (t == SLP_JSON_NULL)
     *ret = (slp_str){NULL, 0};
   else
-    return bad(j, "expected a string");
+    return refuse_json(j, "expected a string");
   return 0;
 }
 
@@ -432,13 +434,13 @@ int slp_json_i64(slp_json *j, int64_t *ret) {
   int t = slp_json_next(j);
   if (t < 0) return t;
   if (t == SLP_JSON_NULL) return 0;
-  if (t != SLP_JSON_NUMBER) return bad(j, "expected a number");
+  if (t != SLP_JSON_NUMBER) return refuse_json(j, "expected a number");
   int64_t v;
   int exact;
   int r = decimal_times(j->text, 0, &v, &exact);
   if (r == SLP_ELIMIT) return too_much(j, "a number is out of range");
-  if (r) return bad(j, "expected a number");
-  if (!exact) return bad(j, "expected a whole number");
+  if (r) return refuse_json(j, "expected a number");
+  if (!exact) return refuse_json(j, "expected a whole number");
   *ret = v;
   return 0;
 }

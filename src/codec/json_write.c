@@ -181,15 +181,15 @@ static size_t put_blocks(slp_buf *b, slp_str s, size_t at, int one_line) {
 }
 #endif
 
-static int follows(char c) { return ((uint8_t)c & 0xC0) == 0x80; }
+static int is_continuation_byte(char c) { return ((uint8_t)c & 0xC0) == 0x80; }
 
 /* Returns the length of the character at s.p[at] if it has two or three bytes, and is UTF-8 without a need
  * for an escape at the first look. Returns 0 if put_character() must look closer. */
 static size_t plain_length(slp_str s, size_t at) {
   uint8_t c = (uint8_t)s.p[at];
-  if (c < 0xC3 || c > 0xEF || s.n - at < 3 || !follows(s.p[at + 1])) return 0;
+  if (c < 0xC3 || c > 0xEF || s.n - at < 3 || !is_continuation_byte(s.p[at + 1])) return 0;
   if (c < 0xE0) return c != 0xD8 ? 2 : 0;
-  return c != 0xE0 && c != 0xE2 && c != 0xED && follows(s.p[at + 2]) ? 3 : 0;
+  return c != 0xE0 && c != 0xE2 && c != 0xED && is_continuation_byte(s.p[at + 2]) ? 3 : 0;
 }
 
 /* Writes the characters that are not ASCII from s.p[at] on, with single spaces between them. Returns the new

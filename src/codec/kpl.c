@@ -121,7 +121,7 @@ static int begin_aggregate(slp_kpl *k) {
   return slp_md5_begin(k->digest);
 }
 
-static int sum(slp_kpl *k) {
+static int sum_aggregate(slp_kpl *k) {
   const char *body = k->page->body.p;
   size_t n = k->end - k->at;
   if ((int64_t)n > k->bytes_left) n = (size_t)k->bytes_left;
@@ -205,7 +205,7 @@ static void judge_hash(slp_kpl *k) {
   k->records_left--;
 }
 
-static int judge(slp_kpl *k) {
+static int judge_key_tables(slp_kpl *k) {
   while (k->done < k->keys.n + k->hashes.n) {
     if (k->records_left <= 0 || k->bytes_left <= 0) return 0;
     if (k->done >= k->keys.n)
@@ -232,7 +232,7 @@ static int resolve_row(slp_kpl *k, slp_rec *row) {
   return 0;
 }
 
-static int resolve(slp_kpl *k) {
+static int resolve_rows(slp_kpl *k) {
   size_t n = k->rows_n - k->first;
   for (; k->done < n && k->records_left > 0; k->done++, k->records_left--) {
     if (resolve_row(k, &k->rows[k->first + k->done])) return SLP_EBADDATA;
@@ -264,7 +264,7 @@ static int give_whole(slp_kpl *k) {
 
 /* ---- pages --------------------------------------------------------------------------------------------- */
 
-static int scan(slp_kpl *k) {
+static int scan_to_next_aggregate(slp_kpl *k) {
   const slp_page *page = k->page;
   while (k->next < page->recs_n && k->records_left > 0) {
     const slp_rec *r = &page->recs[k->next];
@@ -277,15 +277,15 @@ static int scan(slp_kpl *k) {
   return 0;
 }
 
-static int work(slp_kpl *k) {
+static int run_kpl_stage(slp_kpl *k) {
   switch (k->stage) {
-    case SCAN: return scan(k);
-    case SUM: return sum(k);
+    case SCAN: return scan_to_next_aggregate(k);
+    case SUM: return sum_aggregate(k);
     case READ: return read_message(k);
-    case JUDGE: return judge(k);
+    case JUDGE: return judge_key_tables(k);
     case RESOLVE: break;
   }
-  return resolve(k);
+  return resolve_rows(k);
 }
 
 /* Ends the page before the record `next`. latest_ms, earliest_ms and raw_n are computed again without the
@@ -306,7 +306,7 @@ static void cut_off(slp_kpl *k) {
   page->children_given = page->children_bad = 0;
 }
 
-static int finish(slp_kpl *k) {
+static int replace_page_rows(slp_kpl *k) {
   slp_page *page = k->page;
   if (k->cut) cut_off(k);
   slp_free(page->mem, page->recs);
@@ -373,7 +373,7 @@ int slp_kpl_step(slp_kpl *k, size_t bytes_max, size_t records_max) {
   k->records_left = (int64_t)slp_min_u64(slp_max_u64(records_max, 1), SLP_KPL_PAGE_RECORDS_MAX);
   while (k->next < k->page->recs_n && !k->cut) {
     if (k->bytes_left <= 0 || k->records_left <= 0) return SLP_MORE;
-    int r = work(k);
+    int r = run_kpl_stage(k);
     if (r == SLP_EBADDATA) r = give_whole(k);
     if (r == SLP_ELIMIT) {
       k->rows_n = k->first;
@@ -383,7 +383,7 @@ int slp_kpl_step(slp_kpl *k, size_t bytes_max, size_t records_max) {
       return r;
     }
   }
-  return finish(k);
+  return replace_page_rows(k);
 }
 
 void slp_kpl_drop(slp_kpl *k) {

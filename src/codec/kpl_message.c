@@ -21,7 +21,7 @@ void slp_kpl_message_begin(slp_kpl_message *m, const char *p, size_t at, size_t 
   m->groups_n = 0;
 }
 
-static size_t left(const slp_kpl_message *m) { return m->ends[m->level] - m->at; }
+static size_t count_bytes_left(const slp_kpl_message *m) { return m->ends[m->level] - m->at; }
 
 /* Reads a varint. Returns 1, or 0 if the message ends inside the varint, or the varint has more than ten
  * bytes. Bits above the 64th are dropped, as protobuf's readers do. */
@@ -40,13 +40,13 @@ static int read_varint(slp_kpl_message *m, uint64_t *ret) {
   return 0;
 }
 
-static int skip(slp_kpl_message *m, uint64_t n) {
-  if (n > left(m)) return SLP_EBADDATA;
+static int skip_message_bytes(slp_kpl_message *m, uint64_t n) {
+  if (n > count_bytes_left(m)) return SLP_EBADDATA;
   m->at += (size_t)n;
   return SLP_KPL_NOTHING;
 }
 
-static int enter(slp_kpl_message *m, uint8_t level, size_t n) {
+static int enter_message_level(slp_kpl_message *m, uint8_t level, size_t n) {
   m->level = level;
   m->ends[level] = m->at + n;
   if (level == IN_RECORD) m->has_key = m->has_hash = m->has_data = 0;
@@ -56,8 +56,8 @@ static int enter(slp_kpl_message *m, uint8_t level, size_t n) {
 
 /* Takes the value of a field with a length: the next n bytes. */
 static int take_bytes(slp_kpl_message *m, uint32_t field, size_t n) {
-  if (m->level == IN_AGGREGATE && field == AGGREGATE_RECORD) return enter(m, IN_RECORD, n);
-  if (m->level == IN_RECORD && field == RECORD_TAG) return enter(m, IN_TAG, n);
+  if (m->level == IN_AGGREGATE && field == AGGREGATE_RECORD) return enter_message_level(m, IN_RECORD, n);
+  if (m->level == IN_RECORD && field == RECORD_TAG) return enter_message_level(m, IN_TAG, n);
   if (m->level == IN_TAG && field == TAG_KEY) m->has_tag_key = 1;
   int is_data = m->level == IN_RECORD && field == RECORD_DATA;
   int is_text = m->level == IN_AGGREGATE && (field == AGGREGATE_KEY || field == AGGREGATE_HASH);
@@ -100,10 +100,10 @@ static int read_field(slp_kpl_message *m) {
       if (!m->groups_n) take_number(m, field, v);
       return SLP_KPL_NOTHING;
     case BYTES:
-      if (!read_varint(m, &v) || v > left(m)) return SLP_EBADDATA;
-      return m->groups_n ? skip(m, v) : take_bytes(m, field, (size_t)v);
-    case FIXED_64: return skip(m, 8);
-    case FIXED_32: return skip(m, 4);
+      if (!read_varint(m, &v) || v > count_bytes_left(m)) return SLP_EBADDATA;
+      return m->groups_n ? skip_message_bytes(m, v) : take_bytes(m, field, (size_t)v);
+    case FIXED_64: return skip_message_bytes(m, 8);
+    case FIXED_32: return skip_message_bytes(m, 4);
     case GROUP: return read_group(m, field, 0);
     case GROUP_END: return read_group(m, field, 1);
     default: return SLP_EBADDATA;
@@ -119,4 +119,4 @@ static int level_done(slp_kpl_message *m) {
   }
 }
 
-int slp_kpl_message_next(slp_kpl_message *m) { return left(m) ? read_field(m) : level_done(m); }
+int slp_kpl_message_next(slp_kpl_message *m) { return count_bytes_left(m) ? read_field(m) : level_done(m); }

@@ -17,7 +17,7 @@ static const uint32_t sines[64] = {
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
 
 /* Converts between this CPU's byte order and little-endian, the byte order of MD5. */
-static inline uint32_t little(uint32_t v) {
+static inline uint32_t to_little_endian(uint32_t v) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   v = __builtin_bswap32(v);
 #endif
@@ -25,7 +25,7 @@ static inline uint32_t little(uint32_t v) {
 }
 
 /* Writes the MD5 block of a string, with its padding, into one lane of `words`. */
-static inline void load(uint32_t (*words)[SLP_MD5_MANY], size_t lane, slp_str s) {
+static inline void load_lane_block(uint32_t (*words)[SLP_MD5_MANY], size_t lane, slp_str s) {
   union {
     uint8_t bytes[BLOCK];
     uint32_t words[BLOCK / 4];
@@ -33,8 +33,8 @@ static inline void load(uint32_t (*words)[SLP_MD5_MANY], size_t lane, slp_str s)
   SLP_CHECK(s.n <= SLP_MD5_SHORT_MAX);
   if (s.n) memcpy(block.bytes, s.p, s.n);
   block.bytes[s.n] = 0x80;
-  block.words[14] = little((uint32_t)s.n * 8);
-  for (size_t i = 0; i < 16; i++) words[i][lane] = little(block.words[i]);
+  block.words[14] = to_little_endian((uint32_t)s.n * 8);
+  for (size_t i = 0; i < 16; i++) words[i][lane] = to_little_endian(block.words[i]);
 }
 
 #define MIX_1(b, c, d) ((d) ^ ((b) & ((c) ^ (d))))
@@ -60,7 +60,8 @@ void slp_md5_many(const slp_str *in, size_t n, uint8_t (*out)[16]) {
   uint32_t words[16][SLP_MD5_MANY], sums[4][SLP_MD5_MANY];
   lanes x[16], a = {0}, b = a, c = a, d = a;
   SLP_CHECK(n <= SLP_MD5_MANY);
-  for (size_t lane = 0; lane < SLP_MD5_MANY; lane++) load(words, lane, lane < n ? in[lane] : SLP_STR(""));
+  for (size_t lane = 0; lane < SLP_MD5_MANY; lane++)
+    load_lane_block(words, lane, lane < n ? in[lane] : SLP_STR(""));
   memcpy(x, words, sizeof x);
   a += 0x67452301u, b += 0xefcdab89u, c += 0x98badcfeu, d += 0x10325476u;
   ROUND(MIX_1, 0, 0, 1, 7, 12, 17, 22)
@@ -74,7 +75,7 @@ void slp_md5_many(const slp_str *in, size_t n, uint8_t (*out)[16]) {
   memcpy(sums[3], &d, sizeof d);
   for (size_t lane = 0; lane < n; lane++) {
     for (size_t i = 0; i < 4; i++) {
-      uint32_t v = little(sums[i][lane]);
+      uint32_t v = to_little_endian(sums[i][lane]);
       memcpy(&out[lane][4 * i], &v, 4);
     }
   }

@@ -155,7 +155,7 @@ const char *slp_page_reader_why(const slp_page_reader *r) {
   return why ? why : "";
 }
 
-static int bad(slp_page_reader *r, const char *why) {
+static int refuse_page_answer(slp_page_reader *r, const char *why) {
   r->why = why;
   return SLP_EBADDATA;
 }
@@ -208,7 +208,7 @@ static field known_field(place in, slp_str key) {
 /* ---- records ------------------------------------------------------------------------------------- */
 
 static int record_done(slp_page_reader *r) {
-  if (!r->rec.seq_n) return bad(r, "a record without SequenceNumber");
+  if (!r->rec.seq_n) return refuse_page_answer(r, "a record without SequenceNumber");
   int e = slp_page_add_row(r->page, &r->rec, &r->why);
   if (!e) r->place = IN_RECORDS;
   return e;
@@ -217,7 +217,7 @@ static int record_done(slp_page_reader *r) {
 static int take_sequence(slp_page_reader *r) {
   slp_str s = r->text;
   if (!s.n || s.n > SLP_PAGE_SEQ_DIGITS_MAX || !slp_all_digits(s.p, s.n)) {
-    return bad(r, "a SequenceNumber that is none");
+    return refuse_page_answer(r, "a SequenceNumber that is none");
   }
   r->rec.seq_at = place_in_body(r);
   r->rec.seq_n = (uint8_t)s.n;
@@ -240,7 +240,7 @@ static int take_arrived(slp_page_reader *r) {
   else
     e = slp_page_time_ms(r->text, &ms);
   if (e == SLP_ELIMIT) return too_much(r, "an ApproximateArrivalTimestamp is out of range");
-  if (e) return bad(r, "an ApproximateArrivalTimestamp that is no time");
+  if (e) return refuse_page_answer(r, "an ApproximateArrivalTimestamp that is no time");
   r->rec.arrived_ms = ms < 0 ? -1 : ms;
   return 0;
 }
@@ -313,11 +313,14 @@ static int record_value(slp_page_reader *r, int t) {
     return 0;
   }
   switch (r->field) {
-    case SEQUENCE: return t == T_TEXT ? take_sequence(r) : bad(r, "SequenceNumber is not text");
-    case ARRIVED: return t == T_NUMBER ? take_arrived(r) : bad(r, "ApproximateArrivalTimestamp is no number");
-    case KEY: return t == T_TEXT ? take_key(r) : bad(r, "PartitionKey is not text");
+    case SEQUENCE:
+      return t == T_TEXT ? take_sequence(r) : refuse_page_answer(r, "SequenceNumber is not text");
+    case ARRIVED:
+      return t == T_NUMBER ? take_arrived(r)
+                           : refuse_page_answer(r, "ApproximateArrivalTimestamp is no number");
+    case KEY: return t == T_TEXT ? take_key(r) : refuse_page_answer(r, "PartitionKey is not text");
     default:
-      if (t != T_TEXT && t != T_BYTES) return bad(r, "Data is neither bytes nor text");
+      if (t != T_TEXT && t != T_BYTES) return refuse_page_answer(r, "Data is neither bytes nor text");
       take_data(r, t == T_TEXT);
       return 0;
   }
@@ -328,7 +331,7 @@ static int record_value(slp_page_reader *r, int t) {
 static int child_done(slp_page_reader *r) {
   slp_page *page = r->page;
   const char *wrong = slp_shard_desc_wrong(&r->child);
-  if (wrong) return bad(r, wrong);
+  if (wrong) return refuse_page_answer(r, wrong);
   size_t cap = page->children ? slp_alloc_size(page->children) / sizeof(slp_shard_desc) : 0;
   if (page->children_n == cap) {
     if (cap == SLP_PAGE_CHILDREN_MAX) return too_much(r, "too many ChildShards");
@@ -348,12 +351,12 @@ static int child_done(slp_page_reader *r) {
   return 0;
 }
 
-static int parent(slp_page_reader *r, int t) {
+static int take_parent_token(slp_page_reader *r, int t) {
   if (t == T_LIST_END) {
     r->place = IN_CHILD;
     return 0;
   }
-  if (t != T_TEXT) return bad(r, "a parent shard is not text");
+  if (t != T_TEXT) return refuse_page_answer(r, "a parent shard is not text");
   if (r->parents_n == 0)
     r->child.parent = r->text;
   else if (r->parents_n == 1)
@@ -365,19 +368,19 @@ static int parent(slp_page_reader *r, int t) {
 static int child_value(slp_page_reader *r, int t) {
   slp_str text = t == T_TEXT ? r->text : (slp_str){NULL, 0};
   if (r->field == PARENTS) {
-    if (t != T_LIST && t != T_NULL) return bad(r, "ParentShards is no list");
+    if (t != T_LIST && t != T_NULL) return refuse_page_answer(r, "ParentShards is no list");
     r->child.parent = r->child.adjacent_parent = (slp_str){NULL, 0};
     r->parents_n = 0;
     if (t == T_LIST) r->place = IN_PARENTS;
     return 0;
   }
   if (r->field == RANGE) {
-    if (t != T_MAP && t != T_NULL) return bad(r, "HashKeyRange is no map");
+    if (t != T_MAP && t != T_NULL) return refuse_page_answer(r, "HashKeyRange is no map");
     r->child.hash_start = r->child.hash_end = (slp_str){NULL, 0};
     if (t == T_MAP) r->place = IN_RANGE;
     return 0;
   }
-  if (t != T_TEXT && t != T_NULL) return bad(r, "a member of ChildShards is not text");
+  if (t != T_TEXT && t != T_NULL) return refuse_page_answer(r, "a member of ChildShards is not text");
   if (r->field == CHILD_ID)
     r->child.id = text;
   else if (r->field == RANGE_START)
@@ -399,7 +402,7 @@ static int take_behind(slp_page_reader *r) {
   } else if (r->token == SLP_CBOR_UINT) {
     v = c->u > INT64_MAX ? INT64_MAX : (int64_t)c->u;
   } else if (r->token == SLP_CBOR_FLOAT) {
-    if (c->f != c->f) return bad(r, "MillisBehindLatest is no number");
+    if (c->f != c->f) return refuse_page_answer(r, "MillisBehindLatest is no number");
     v = c->f >= 9223372036854775808.0 ? INT64_MAX : c->f > 0 ? (int64_t)c->f : 0;
   }
   r->page->behind_ms = v < 0 ? 0 : v;
@@ -412,26 +415,26 @@ static int answer_value(slp_page_reader *r, int t) {
   slp_page *page = r->page;
   switch (r->field) {
     case RECORDS:
-      if (t != T_LIST && t != T_NULL) return bad(r, "Records is no list");
+      if (t != T_LIST && t != T_NULL) return refuse_page_answer(r, "Records is no list");
       slp_page_no_rows(page);
       page->records_given = t == T_LIST;
       if (t == T_LIST) r->place = IN_RECORDS;
       return 0;
     case CHILDREN:
-      if (t != T_LIST && t != T_NULL) return bad(r, "ChildShards is no list");
+      if (t != T_LIST && t != T_NULL) return refuse_page_answer(r, "ChildShards is no list");
       page->children_n = 0;
       page->children_bad = 0;
       page->children_given = t == T_LIST;
       if (t == T_LIST) r->place = IN_CHILDREN;
       return 0;
     case NEXT_ITERATOR:
-      if (t != T_TEXT && t != T_NULL) return bad(r, "NextShardIterator is not text");
+      if (t != T_TEXT && t != T_NULL) return refuse_page_answer(r, "NextShardIterator is not text");
       page->next = t == T_TEXT && r->text.n ? r->text : (slp_str){NULL, 0};
       return 0;
     default: /* BEHIND_MS: the member MillisBehindLatest */
       page->behind_ms = -1;
       if (t == T_NULL) return 0;
-      return t == T_NUMBER ? take_behind(r) : bad(r, "MillisBehindLatest is no number");
+      return t == T_NUMBER ? take_behind(r) : refuse_page_answer(r, "MillisBehindLatest is no number");
   }
 }
 
@@ -445,12 +448,12 @@ static int map_done(slp_page_reader *r) {
 }
 
 /* Reads the beginning of an element of Records or ChildShards, or the end of the list. */
-static int element(slp_page_reader *r, int t) {
+static int take_element_token(slp_page_reader *r, int t) {
   if (t == T_LIST_END) {
     r->place = IN_ANSWER;
     return 0;
   }
-  if (t != T_MAP) return bad(r, "a record or child shard is no map");
+  if (t != T_MAP) return refuse_page_answer(r, "a record or child shard is no map");
   if (r->place == IN_RECORDS) {
     /* KEYLESS until the PartitionKey was read */
     r->rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS};
@@ -463,7 +466,7 @@ static int element(slp_page_reader *r, int t) {
   return 0;
 }
 
-static int value(slp_page_reader *r, int t) {
+static int take_value_token(slp_page_reader *r, int t) {
   int e = 0;
   if (r->field == UNKNOWN) {
     if (t == T_MAP || t == T_LIST) r->skip_depth = 1;
@@ -487,15 +490,15 @@ static int on_token(slp_page_reader *r, int t) {
       r->skip_depth--;
     return 0;
   }
-  if (r->field != NO_FIELD) return value(r, t);
+  if (r->field != NO_FIELD) return take_value_token(r, t);
   switch (r->place) {
     case IN_NOTHING:
-      if (t != T_MAP) return bad(r, "the answer is no map");
+      if (t != T_MAP) return refuse_page_answer(r, "the answer is no map");
       r->place = IN_ANSWER;
       return 0;
     case IN_RECORDS:
-    case IN_CHILDREN: return element(r, t);
-    case IN_PARENTS: return parent(r, t);
+    case IN_CHILDREN: return take_element_token(r, t);
+    case IN_PARENTS: return take_parent_token(r, t);
     default:
       if (t == T_MAP_END) return map_done(r);
       r->field = known_field(r->place, r->text);

@@ -18,7 +18,7 @@ enum { IN_NOTHING, IN_ANSWER, IN_RECORDS, IN_RECORD, IN_CHANGE, BEHIND_ANSWER };
 
 enum { NO_FIELD, UNKNOWN, RECORDS, NEXT_ITERATOR, EVENT, EVENT_ID, USER, CHANGE, SEQUENCE, KEYS, CREATED };
 
-static int bad(slp_changes_reader *r, const char *why) {
+static int refuse_changes(slp_changes_reader *r, const char *why) {
   r->why = why;
   return SLP_EBADDATA;
 }
@@ -32,7 +32,7 @@ static int too_much(slp_changes_reader *r, const char *why) {
 
 /* Appends the unescaped text to the body, behind the answer. The body may move in memory. Returns 0 or an
  * error, with r->why set. */
-static int unescaped(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_t *ret_n) {
+static int append_unescaped_copy(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_t *ret_n) {
   slp_buf *body = &r->page->body;
   /* the string is copied with its quotes, so that it is one JSON value */
   size_t from = body->n, raw_at = (size_t)(raw.p - body->p) - 1;
@@ -59,7 +59,7 @@ static int take_text(slp_changes_reader *r, size_t most, uint32_t *ret_at, size_
   *ret_at = (uint32_t)(text.p - r->page->body.p);
   *ret_n = text.n;
   if (r->json.escaped && text.n <= ESCAPED_MAX) {
-    int e = unescaped(r, text, ret_at, ret_n);
+    int e = append_unescaped_copy(r, text, ret_at, ret_n);
     if (e) return e;
   }
   return *ret_n > most ? too_much(r, "a text is too long") : 0;
@@ -71,7 +71,7 @@ static int take_sequence(slp_changes_reader *r) {
   int e = take_text(r, SLP_PAGE_SEQ_DIGITS_MAX, &at, &n);
   if (e) return e;
   if (!n || !slp_all_digits(r->page->body.p + at, n)) {
-    return bad(r, "a SequenceNumber that is none");
+    return refuse_changes(r, "a SequenceNumber that is none");
   }
   r->rec.seq_at = at;
   r->rec.seq_n = (uint8_t)n;
@@ -82,7 +82,7 @@ static int take_created(slp_changes_reader *r) {
   int64_t ms = -1;
   int e = slp_page_time_ms(r->json.text, &ms);
   if (e == SLP_ELIMIT) return too_much(r, "an ApproximateCreationDateTime is out of range");
-  if (e) return bad(r, "an ApproximateCreationDateTime that is no time");
+  if (e) return refuse_changes(r, "an ApproximateCreationDateTime that is no time");
   r->rec.arrived_ms = ms < 0 ? -1 : ms;
   return 0;
 }
@@ -157,7 +157,8 @@ static int member_is_null(slp_changes_reader *r) {
 static int text_member(slp_changes_reader *r, int t) {
   uint32_t at;
   size_t n;
-  if (t != SLP_JSON_STRING) return bad(r, "an iterator, event, event id or sequence number is not text");
+  if (t != SLP_JSON_STRING)
+    return refuse_changes(r, "an iterator, event, event id or sequence number is not text");
   if (r->field == SEQUENCE) return take_sequence(r);
   int e = take_text(r, r->field == EVENT ? UINT8_MAX : UINT16_MAX, &at, &n);
   if (e) return e;
@@ -177,7 +178,7 @@ static int text_member(slp_changes_reader *r, int t) {
 
 /* Stores where the value of Keys or userIdentity begins. end_span() stores where it ends. */
 static int begin_span(slp_changes_reader *r, int t) {
-  if (t != SLP_JSON_OBJECT) return bad(r, "Keys or userIdentity is no object");
+  if (t != SLP_JSON_OBJECT) return refuse_changes(r, "Keys or userIdentity is no object");
   r->span_at = (uint32_t)r->json.at - 1;
   r->skip_depth = 1;
   return 0;
@@ -197,7 +198,7 @@ static int end_span(slp_changes_reader *r) {
 }
 
 static int begin_change(slp_changes_reader *r, int t) {
-  if (t != SLP_JSON_OBJECT) return bad(r, "dynamodb is no object");
+  if (t != SLP_JSON_OBJECT) return refuse_changes(r, "dynamodb is no object");
   no_change(r);
   r->change_given = 1;
   r->rec.data_at = (uint32_t)r->json.at - 1;
@@ -206,7 +207,7 @@ static int begin_change(slp_changes_reader *r, int t) {
 }
 
 static int begin_records(slp_changes_reader *r, int t) {
-  if (t != SLP_JSON_ARRAY) return bad(r, "Records is no list");
+  if (t != SLP_JSON_ARRAY) return refuse_changes(r, "Records is no list");
   slp_page_no_rows(r->page);
   r->page->records_given = 1;
   r->place = IN_RECORDS;
@@ -216,7 +217,7 @@ static int begin_records(slp_changes_reader *r, int t) {
 /* ---- values and ends ------------------------------------------------------------------------------ */
 
 /* Handles the first token of the value of r->field. */
-static int value(slp_changes_reader *r, int t) {
+static int take_change_value(slp_changes_reader *r, int t) {
   int e = 0;
   switch (t == SLP_JSON_NULL ? UNKNOWN : r->field) {
     case RECORDS: e = begin_records(r, t); break;
@@ -224,7 +225,8 @@ static int value(slp_changes_reader *r, int t) {
     case USER:
     case KEYS: e = begin_span(r, t); break;
     case CREATED:
-      e = t == SLP_JSON_NUMBER ? take_created(r) : bad(r, "ApproximateCreationDateTime is no number");
+      e = t == SLP_JSON_NUMBER ? take_created(r)
+                               : refuse_changes(r, "ApproximateCreationDateTime is no number");
       break;
     case UNKNOWN:
       if (t == SLP_JSON_NULL) e = member_is_null(r);
@@ -247,8 +249,8 @@ static int inside_value(slp_changes_reader *r, int t) {
 }
 
 static int record_done(slp_changes_reader *r) {
-  if (!r->change_given) return bad(r, "a record without dynamodb");
-  if (!r->rec.seq_n) return bad(r, "a record without SequenceNumber");
+  if (!r->change_given) return refuse_changes(r, "a record without dynamodb");
+  if (!r->rec.seq_n) return refuse_changes(r, "a record without SequenceNumber");
   r->change.whole_n = (uint32_t)r->json.at - r->change.whole_at;
   r->place = IN_RECORDS;
   return slp_page_add_change(r->page, &r->rec, &r->change, &r->why);
@@ -270,7 +272,7 @@ static int begin_record(slp_changes_reader *r, int t) {
     r->place = IN_ANSWER;
     return 0;
   }
-  if (t != SLP_JSON_OBJECT) return bad(r, "a record is no object");
+  if (t != SLP_JSON_OBJECT) return refuse_changes(r, "a record is no object");
   no_change(r);
   r->change = (slp_rec_change){.whole_at = (uint32_t)r->json.at - 1};
   r->place = IN_RECORD;
@@ -279,10 +281,10 @@ static int begin_record(slp_changes_reader *r, int t) {
 
 static int on_token(slp_changes_reader *r, int t) {
   if (r->skip_depth) return inside_value(r, t);
-  if (r->field != NO_FIELD) return value(r, t);
+  if (r->field != NO_FIELD) return take_change_value(r, t);
   switch (r->place) {
     case IN_NOTHING:
-      if (t != SLP_JSON_OBJECT) return bad(r, "the answer is no object");
+      if (t != SLP_JSON_OBJECT) return refuse_changes(r, "the answer is no object");
       r->place = IN_ANSWER;
       return 0;
     case IN_RECORDS: return begin_record(r, t);
@@ -298,7 +300,7 @@ void slp_changes_begin(slp_changes_reader *r, slp_page *page) {
   r->json.keep = 1;
 }
 
-static void finish(slp_changes_reader *r) {
+static void set_next_iterator(slp_changes_reader *r) {
   slp_page *page = r->page;
   if (r->next_given) page->next = (slp_str){page->body.p + r->next_at, r->next_n};
 }
@@ -310,7 +312,7 @@ int slp_changes_read(slp_changes_reader *r, size_t bytes_max, size_t records_max
     int t = slp_json_next(&r->json);
     if (t == SLP_JSON_PAUSE) return SLP_MORE;
     if (t == SLP_JSON_END) {
-      finish(r);
+      set_next_iterator(r);
       return 0;
     }
     if (t < 0) {

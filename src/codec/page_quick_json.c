@@ -36,7 +36,7 @@ typedef struct quick {
 /* Each of the next functions reads one value. It returns the place behind the value, or NULL if the value is
  * not of the plain form. */
 
-static inline char *sequence(char *p, const quick *q) {
+static inline char *read_quick_sequence(char *p, const quick *q) {
   size_t n = slp_digits_end(p, slp_min_u64((size_t)(q->end - p), SLP_PAGE_SEQ_DIGITS_MAX + 1));
   if (!n || n > SLP_PAGE_SEQ_DIGITS_MAX || p + n == q->end || p[n] != '"') return NULL;
   q->rec->seq_at = (uint32_t)(p - q->body);
@@ -44,7 +44,7 @@ static inline char *sequence(char *p, const quick *q) {
   return p + n + 1;
 }
 
-static inline char *key(char *p, const quick *q) {
+static inline char *read_quick_key(char *p, const quick *q) {
   size_t left = (size_t)(q->end - p), n = slp_json_plain_end(p, 0, left);
   if (n == left || p[n] != '"' || n > UINT16_MAX) return NULL;
   q->rec->key_at = (uint32_t)(p - q->body);
@@ -55,7 +55,7 @@ static inline char *key(char *p, const quick *q) {
 
 /* Reads the digits from p[at] on, and appends them to the decimal number *v. Returns where the digits end, at
  * most `to`. */
-static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
+static inline size_t read_quick_digits(const char *p, size_t at, size_t to, int64_t *v) {
   if (to - at >= 8 && slp_all_digits_by_words(p + at, 8)) {
     *v = *v * 100000000 + (int64_t)slp_eight_digits(p + at);
     at += 8;
@@ -72,19 +72,19 @@ static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
  * noticed */
 #define WHOLE_MOST 11
 #define TIME_MOST 17
-/* The most characters at which arrived() looks. If fewer lie before q->end, the record is left to the pull
- * reader. */
+/* The most characters at which read_quick_arrival() looks. If fewer lie before q->end, the record is left to
+ * the pull reader. */
 #define TIME_ROOM (TIME_MOST + 2)
 /* Reads a time in seconds: ten digits, maybe with a dot and one to three digits; or one digit, a dot, up to
  * twelve digits and E9. */
-static inline char *arrived(char *p, const quick *q) {
+static inline char *read_quick_arrival(char *p, const quick *q) {
   int64_t v = *p - '0';
   size_t whole = 1, part = 0;
   if (v < 1 || v > 9) return NULL;
-  if (p[1] != '.') whole = digits(p, 1, WHOLE_MOST, &v);
+  if (p[1] != '.') whole = read_quick_digits(p, 1, WHOLE_MOST, &v);
   size_t n = whole;
   if (p[n] == '.') {
-    n = digits(p, whole + 1, TIME_MOST, &v);
+    n = read_quick_digits(p, whole + 1, TIME_MOST, &v);
     part = n - whole - 1;
     if (!part) return NULL;
   }
@@ -103,7 +103,7 @@ static inline char *arrived(char *p, const quick *q) {
 }
 
 /* Decodes Data in place, up to its closing quote, or up to the padding before that quote. */
-static inline char *data(char *p, quick *q) {
+static inline char *decode_quick_data(char *p, quick *q) {
   size_t left = (size_t)(q->end - p), used = slp_base64_decode_groups(p, p, left), rest = 0;
   q->text = p;
   q->groups = used / 4;
@@ -126,7 +126,7 @@ static void put_data_back(const quick *q) {
 
 /* Returns 1 if a comma and another member follow, and moves *p behind the comma. Returns 0 if the record must
  * end here. */
-static inline int another(char **p, const quick *q) {
+static inline int take_member_comma(char **p, const quick *q) {
   if (*p == q->end || **p != ',') return 0;
   ++*p;
   return 1;
@@ -134,30 +134,31 @@ static inline int another(char **p, const quick *q) {
 
 /* Reads the members of an object. The loop looks for them in the order in which the service writes them, so
  * that one pass usually finds them all. Returns the place behind the record, or NULL. */
-static inline char *members(char *p, quick *q) {
+static inline char *read_quick_members(char *p, quick *q) {
   unsigned seen = 0, had;
   for (;;) {
     had = seen;
     if (BEGINS(p, SEQUENCE_NAME, 1, q->end)) {
-      if (seen & SEQUENCE || !(p = sequence(PAST(p, SEQUENCE_NAME), q))) return NULL;
+      if (seen & SEQUENCE || !(p = read_quick_sequence(PAST(p, SEQUENCE_NAME), q))) return NULL;
       seen |= SEQUENCE;
-      if (!another(&p, q)) break;
+      if (!take_member_comma(&p, q)) break;
     }
     if (BEGINS(p, ARRIVED_NAME, sizeof(ARRIVED_REST) - 1 + TIME_ROOM, q->end) &&
         SAME(PAST(p, ARRIVED_NAME), ARRIVED_REST)) {
-      if (seen & ARRIVED || !(p = arrived(PAST(PAST(p, ARRIVED_NAME), ARRIVED_REST), q))) return NULL;
+      if (seen & ARRIVED || !(p = read_quick_arrival(PAST(PAST(p, ARRIVED_NAME), ARRIVED_REST), q)))
+        return NULL;
       seen |= ARRIVED;
-      if (!another(&p, q)) break;
+      if (!take_member_comma(&p, q)) break;
     }
     if (BEGINS(p, DATA_NAME, 1, q->end)) {
-      if (seen & DATA || !(p = data(PAST(p, DATA_NAME), q))) return NULL;
+      if (seen & DATA || !(p = decode_quick_data(PAST(p, DATA_NAME), q))) return NULL;
       seen |= DATA;
-      if (!another(&p, q)) break;
+      if (!take_member_comma(&p, q)) break;
     }
     if (BEGINS(p, KEY_NAME, 1, q->end)) {
-      if (seen & KEY || !(p = key(PAST(p, KEY_NAME), q))) return NULL;
+      if (seen & KEY || !(p = read_quick_key(PAST(p, KEY_NAME), q))) return NULL;
       seen |= KEY;
-      if (!another(&p, q)) break;
+      if (!take_member_comma(&p, q)) break;
     }
     if (seen == had) return NULL;
   }
@@ -168,7 +169,7 @@ int slp_page_quick_json(char *p, size_t n, size_t at, slp_rec *rec, size_t *ret_
   if (at >= n || p[at] != '{') return 0;
   quick q = {.body = p, .end = p + n, .rec = rec};
   *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* KEYLESS until the PartitionKey was read */
-  char *end = members(p + at + 1, &q);
+  char *end = read_quick_members(p + at + 1, &q);
   if (!end) {
     put_data_back(&q);
     return 0;

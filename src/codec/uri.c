@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 
-static int bad(const char **ret_why, const char *why) {
+static int refuse_uri(const char **ret_why, const char *why) {
   *ret_why = why;
   return SLP_EBADDATA;
 }
@@ -34,7 +34,7 @@ static int take_scheme(slp_str *s, const char *lower) {
 static int parse_port(slp_str text, slp_uri *u, const char **ret_why) {
   uint64_t port;
   if (slp_parse_u64(text, &port) || port < 1 || port > 65535)
-    return bad(ret_why, "the port must be 1 to 65535");
+    return refuse_uri(ret_why, "the port must be 1 to 65535");
   u->port = (uint16_t)port;
   u->port_given = 1;
   return 0;
@@ -46,13 +46,14 @@ static int parse_authority(slp_str a, slp_uri *u, const char **ret_why) {
   u->authority = a;
   if (a.n && a.p[0] == '[') {
     while (host_n + 1 < a.n && a.p[host_n + 1] != ']') host_n++;
-    if (host_n + 1 >= a.n) return bad(ret_why, "the [ before an IPv6 address has no ]");
+    if (host_n + 1 >= a.n) return refuse_uri(ret_why, "the [ before an IPv6 address has no ]");
     u->ipv6 = 1;
     u->host = (slp_str){a.p + 1, host_n};
     rest = host_n + 2;
     for (size_t i = 0; i < host_n; i++) {
       char c = u->host.p[i];
-      if (!is_hex(c) && c != ':' && c != '.') return bad(ret_why, "what is in [ ] is not an IPv6 address");
+      if (!is_hex(c) && c != ':' && c != '.')
+        return refuse_uri(ret_why, "what is in [ ] is not an IPv6 address");
     }
   } else {
     while (host_n < a.n && a.p[host_n] != ':') host_n++;
@@ -61,12 +62,12 @@ static int parse_authority(slp_str a, slp_uri *u, const char **ret_why) {
     for (size_t i = 0; i < host_n; i++) {
       char c = a.p[i];
       if (!is_alnum(c) && c != '-' && c != '.' && c != '_')
-        return bad(ret_why, "the host name has a wrong character");
+        return refuse_uri(ret_why, "the host name has a wrong character");
     }
   }
-  if (!u->host.n) return bad(ret_why, "the host is missing");
+  if (!u->host.n) return refuse_uri(ret_why, "the host is missing");
   if (rest == a.n) return 0;
-  if (a.p[rest] != ':') return bad(ret_why, "something stands between host and port");
+  if (a.p[rest] != ':') return refuse_uri(ret_why, "something stands between host and port");
   return parse_port((slp_str){a.p + rest + 1, a.n - rest - 1}, u, ret_why);
 }
 
@@ -76,18 +77,19 @@ int slp_uri_parse(slp_str url, slp_uri *ret, const char **ret_why) {
   if (take_scheme(&s, "https://"))
     u.tls = 1;
   else if (!take_scheme(&s, "http://"))
-    return bad(ret_why, "a URL must begin with http:// or https://");
+    return refuse_uri(ret_why, "a URL must begin with http:// or https://");
   for (size_t i = 0; i < s.n; i++) {
     uint8_t c = (uint8_t)s.p[i];
-    if (c <= 0x20 || c >= 0x7F) return bad(ret_why, "a URL can't hold spaces or characters beyond ASCII");
-    if (c == '?' || c == '#') return bad(ret_why, "an endpoint can't have a query or fragment");
+    if (c <= 0x20 || c >= 0x7F)
+      return refuse_uri(ret_why, "a URL can't hold spaces or characters beyond ASCII");
+    if (c == '?' || c == '#') return refuse_uri(ret_why, "an endpoint can't have a query or fragment");
   }
   u.port = u.tls ? 443 : 80;
   const char *slash = s.n ? memchr(s.p, '/', s.n) : NULL;
   slp_str authority = {s.p, slash ? (size_t)(slash - s.p) : s.n};
   if (slash) u.path = (slp_str){slash, s.n - authority.n};
   if (authority.n && memchr(authority.p, '@', authority.n)) {
-    return bad(ret_why, "an endpoint can't have a user name or password");
+    return refuse_uri(ret_why, "an endpoint can't have a user name or password");
   }
   int r = parse_authority(authority, &u, ret_why);
   if (!r) *ret = u;

@@ -6,20 +6,20 @@
 #include <stdint.h>
 #endif
 
-static int follows(char c) { return ((uint8_t)c & 0xC0) == 0x80; }
+static int is_continuation_byte(char c) { return ((uint8_t)c & 0xC0) == 0x80; }
 
 size_t slp_utf8_length(const char *p, size_t n) {
   uint8_t a = (uint8_t)p[0];
   if (a < 0x80) return 1;
   if (a < 0xC2 || a > 0xF4 || n < 2) return 0;
   uint8_t b = (uint8_t)p[1];
-  if (!follows(p[1])) return 0;
+  if (!is_continuation_byte(p[1])) return 0;
   if (a < 0xE0) return 2;
   if ((a == 0xE0 && b < 0xA0) || (a == 0xED && b > 0x9F)) return 0;
-  if (n < 3 || !follows(p[2])) return 0;
+  if (n < 3 || !is_continuation_byte(p[2])) return 0;
   if (a < 0xF0) return 3;
   if ((a == 0xF0 && b < 0x90) || (a == 0xF4 && b > 0x8F)) return 0;
-  return n >= 4 && follows(p[3]) ? 4 : 0;
+  return n >= 4 && is_continuation_byte(p[3]) ? 4 : 0;
 }
 
 /* Returns the place of the first byte at or after i that is not ASCII, but at most `stop`. */

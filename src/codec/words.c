@@ -7,7 +7,7 @@ static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == 
 
 /* Reads the rest of a quoted text, up to its closing quote, which is read too. The opening quote was read
  * already. */
-static int quoted(slp_str *rest, char quote, slp_buf *into) {
+static int read_quoted_rest(slp_str *rest, char quote, slp_buf *into) {
   while (rest->n) {
     char c = rest->p[0];
     *rest = (slp_str){rest->p + 1, rest->n - 1};
@@ -29,7 +29,7 @@ static int one_word(slp_str *rest, slp_buf *into, const char **ret_why) {
     char c = rest->p[0];
     *rest = (slp_str){rest->p + 1, rest->n - 1};
     if (c == '\'' || c == '"') {
-      r = quoted(rest, c, into);
+      r = read_quoted_rest(rest, c, into);
       if (r == SLP_EBADDATA) *ret_why = "a quote is not closed";
       continue;
     }

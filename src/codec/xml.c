@@ -15,15 +15,17 @@ typedef struct walker {
 } walker;
 
 static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-static int starts(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0; }
-static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
+static int starts_with_str(slp_str s, slp_str with) {
+  return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0;
+}
+static slp_str skip_xml_chars(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
 /* Moves w->rest behind the next `end`. *ret is the text before `end`. Returns 0 or SLP_EBADDATA. */
-static int pass(walker *w, slp_str end, slp_str *ret) {
+static int skip_xml_past(walker *w, slp_str end, slp_str *ret) {
   const char *at = memmem(w->rest.p, w->rest.n, end.p, end.n);
   if (!at) return SLP_EBADDATA;
   *ret = (slp_str){w->rest.p, (size_t)(at - w->rest.p)};
-  w->rest = behind(w->rest, ret->n + end.n);
+  w->rest = skip_xml_chars(w->rest, ret->n + end.n);
   return 0;
 }
 
@@ -47,7 +49,7 @@ static int add_code_point(slp_buf *into, uint32_t c) {
   return slp_buf_add(into, utf8, n);
 }
 
-static int digit(char c) {
+static int hex_digit_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -57,10 +59,10 @@ static int digit(char c) {
 static int add_number(slp_buf *into, slp_str name) {
   uint32_t c = 0;
   int base = name.n && name.p[0] == 'x' ? 16 : 10;
-  if (base == 16) name = behind(name, 1);
+  if (base == 16) name = skip_xml_chars(name, 1);
   if (!name.n) return SLP_EBADDATA;
   for (size_t i = 0; i < name.n; i++) {
-    int d = digit(name.p[i]);
+    int d = hex_digit_value(name.p[i]);
     if (d >= base || c > 0x10ffff) return SLP_EBADDATA;
     c = c * (uint32_t)base + (uint32_t)d;
   }
@@ -73,7 +75,7 @@ static int add_entity(slp_buf *into, slp_str name) {
     const char *name;
     char c;
   } entities[] = {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
-  if (name.n && name.p[0] == '#') return add_number(into, behind(name, 1));
+  if (name.n && name.p[0] == '#') return add_number(into, skip_xml_chars(name, 1));
   for (size_t i = 0; i < SLP_COUNT(entities); i++) {
     if (slp_str_is(name, entities[i].name)) return slp_buf_add_char(into, entities[i].c);
   }
@@ -86,13 +88,13 @@ static int add_text(slp_buf *into, slp_str text) {
     size_t plain = at ? (size_t)(at - text.p) : text.n;
     int r = slp_buf_add(into, text.p, plain);
     if (r || !at) return r;
-    text = behind(text, plain + 1);
+    text = skip_xml_chars(text, plain + 1);
     const char *end = memchr(text.p, ';', text.n);
     if (!end) return SLP_EBADDATA;
     size_t n = (size_t)(end - text.p);
     r = add_entity(into, (slp_str){text.p, n});
     if (r) return r;
-    text = behind(text, n + 1);
+    text = skip_xml_chars(text, n + 1);
   }
   return 0;
 }
@@ -108,7 +110,7 @@ static int on_text(walker *w, slp_str text) {
 /* ---- tags ---------------------------------------------------------------------------------------------- */
 static slp_str without_prefix(slp_str name) {
   const char *colon = name.n ? memchr(name.p, ':', name.n) : NULL;
-  return colon ? behind(name, (size_t)(colon - name.p) + 1) : name;
+  return colon ? skip_xml_chars(name, (size_t)(colon - name.p) + 1) : name;
 }
 
 /* Returns 1 if `name` is the next name in the path; *ret is then the rest of the path. */
@@ -164,9 +166,9 @@ static int on_tag(walker *w) {
   size_t end = 0, n = 0;
   if (tag_end(w->rest, &end)) return SLP_EBADDATA;
   slp_str tag = {w->rest.p, end};
-  w->rest = behind(w->rest, end + 1);
-  int closes = starts(tag, SLP_STR("/")), empty = !closes && tag.n && tag.p[tag.n - 1] == '/';
-  if (closes) tag = behind(tag, 1);
+  w->rest = skip_xml_chars(w->rest, end + 1);
+  int closes = starts_with_str(tag, SLP_STR("/")), empty = !closes && tag.n && tag.p[tag.n - 1] == '/';
+  if (closes) tag = skip_xml_chars(tag, 1);
   if (empty) tag.n--;
   while (n < tag.n && !is_space(tag.p[n])) n++;
   slp_str name = {tag.p, n};
@@ -183,28 +185,28 @@ static int on_tag(walker *w) {
 
 static int on_markup(walker *w) {
   slp_str inside;
-  if (starts(w->rest, SLP_STR("?"))) return pass(w, SLP_STR("?>"), &inside);
-  if (starts(w->rest, SLP_STR("!--"))) {
-    w->rest = behind(w->rest, 3);
-    return pass(w, SLP_STR("-->"), &inside);
+  if (starts_with_str(w->rest, SLP_STR("?"))) return skip_xml_past(w, SLP_STR("?>"), &inside);
+  if (starts_with_str(w->rest, SLP_STR("!--"))) {
+    w->rest = skip_xml_chars(w->rest, 3);
+    return skip_xml_past(w, SLP_STR("-->"), &inside);
   }
-  if (starts(w->rest, SLP_STR("![CDATA["))) {
-    w->rest = behind(w->rest, 8);
-    int r = pass(w, SLP_STR("]]>"), &inside);
+  if (starts_with_str(w->rest, SLP_STR("![CDATA["))) {
+    w->rest = skip_xml_chars(w->rest, 8);
+    int r = skip_xml_past(w, SLP_STR("]]>"), &inside);
     if (r || !w->depth) return SLP_EBADDATA;
     return w->taking && w->depth == w->matched ? slp_buf_add_str(w->into, inside) : 0;
   }
-  return starts(w->rest, SLP_STR("!")) ? SLP_EBADDATA : on_tag(w);
+  return starts_with_str(w->rest, SLP_STR("!")) ? SLP_EBADDATA : on_tag(w);
 }
 
 int slp_xml_text(slp_str document, const char *path, slp_buf *into) {
   walker w = {.rest = document, .into = into, .path = path};
-  if (starts(document, SLP_STR("\xEF\xBB\xBF"))) w.rest = behind(document, 3);
+  if (starts_with_str(document, SLP_STR("\xEF\xBB\xBF"))) w.rest = skip_xml_chars(document, 3);
   while (w.rest.n) {
     const char *at = memchr(w.rest.p, '<', w.rest.n);
     size_t n = at ? (size_t)(at - w.rest.p) : w.rest.n;
     int r = on_text(&w, (slp_str){w.rest.p, n});
-    w.rest = behind(w.rest, at ? n + 1 : n);
+    w.rest = skip_xml_chars(w.rest, at ? n + 1 : n);
     if (!r && at) r = on_markup(&w);
     if (r) return r;
   }

@@ -34,7 +34,7 @@
 
 static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }
 
-static void tell(slp_shard *s, const char *what, uint64_t wait_us) {
+static void report_missing_shards(slp_shard *s, const char *what, uint64_t wait_us) {
   int reshards = slp_listing_status(s->consumer) == SLP_STREAM_RESHARDS;
   uint64_t told = s->await.told_us;
   slp_fail f = {0};
@@ -60,7 +60,7 @@ int slp_await_listing(slp_shard *s, const char *what) {
   slp_lag_forget(s); /* children that are not listed yet may hold records, so the lag is unknown */
   slp_listing_want_status(c);
   slp_listing_soon(c, wait_us / 1000);
-  tell(s, what, wait_us);
+  report_missing_shards(s, what, wait_us);
   return 1;
 }
 

@@ -153,7 +153,7 @@ void slp_batch_add(slp_batch *b, slp_buffered *buffered, uint32_t i, uint32_t fl
 
 static const slp_batch_run *run_of(const slp_batch *b, size_t index) { return &b->runs[b->items[index].run]; }
 
-static void count(slp_counts *n, const slp_batch *b) {
+static void count_batch(slp_counts *n, const slp_batch *b) {
   n->batches++;
   n->records += b->n;
   n->payload_bytes += b->payload_bytes;
@@ -186,7 +186,7 @@ static void hand_out(slp_batch *b) {
 void slp_batch_send(slp_batch *b) {
   slp_consumer *c = b->consumer;
   hand_out(b);
-  count(&c->counts, b);
+  count_batch(&c->counts, b);
   c->o->on_batch(c->handle, b, c->o->arg); /* on_batch may have freed b and c, so neither may be used now */
 }
 
@@ -219,8 +219,8 @@ void slp_batch_ack(slp_batch *b, size_t index) {
 }
 
 /* Acknowledges the first `acked` records of the batch and gives the others back to their queues. Adds each
- * shard of the batch to `touched`; the caller must call settle() for each. Afterwards the caller must not
- * read the batch's items, because their pages may be freed. */
+ * shard of the batch to `touched`; the caller must call settle_shard() for each. Afterwards the caller must
+ * not read the batch's items, because their pages may be freed. */
 static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
   if (acked < b->n) {
     for (uint32_t i = 0; i < acked; i++) (void)slp_queue_ack(run_of(b, i)->buffered, b->items[i].i, 1);
@@ -258,7 +258,7 @@ static void give_up(slp_shard *s) {
 }
 
 /* Updates a shard after its records in a batch were acknowledged or given back. */
-static void settle(slp_shard *s) {
+static void settle_shard(slp_shard *s) {
   slp_leases *l = s->consumer->leases;
   int acked;
   if (slp_queue_came_back(s, &acked)) give_up(s);
@@ -290,7 +290,7 @@ void slp_batch_done(slp_batch *b, size_t acked) {
   if (b->shard) b->shard->batches.out_n--;
   slp_batch_recycle(b);
   slp_list *it;
-  while ((it = slp_list_pop(&touched))) settle(SLP_OWNER(it, slp_shard, batches.touched_link));
+  while ((it = slp_list_pop(&touched))) settle_shard(SLP_OWNER(it, slp_shard, batches.touched_link));
   if (SLP_MUTANT(delivers_inside)) e->deliver_ev.run(&e->deliver_ev);
   slp_deliver_soon(e);
   slp_pump_soon(e);

@@ -481,7 +481,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
 /* ---- stopping ---------------------------------------------------------------------------------------- */
 
 /* Ends the stop: makes the user's callback of the stop, with this status. */
-static void stopped(slp_consumer *c, int status) {
+static void finish_stop(slp_consumer *c, int status) {
   sloop_cb cb = c->stop.cb;
   slp_timer_clear(c->engine->host, &c->stop.timer);
   slp_timer_clear(c->engine->host, &c->stats_timer);
@@ -511,7 +511,7 @@ static void on_stop_event(slp_event *ev) {
   }
   int late = (c->sum.batches_out && !SLP_MUTANT(stop_while_out)) ||
              (c->leases && (!c->leases->ops->left(c->leases) || c->leases->ops->undone(c->leases)));
-  stopped(c, late ? SLP_ETIMEDOUT : 0);
+  finish_stop(c, late ? SLP_ETIMEDOUT : 0);
 }
 
 static void on_stop_timer(slp_timer *t) {
@@ -577,7 +577,7 @@ static void on_stats_timer(slp_timer *t) {
 /* Reserves memory for what must not fail later: the report of a fatal error, and the TIMERS timers of a
  * consumer (timer, look_timer, stop.timer, stats_timer). */
 #define TIMERS 4
-static int reserve(slp_consumer *c) {
+static int reserve_notices_and_timers(slp_consumer *c) {
   int r = slp_report_init(c);
   if (!r) r = slp_host_reserve_timers(c->engine->host, TIMERS);
   return r;
@@ -590,7 +590,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
   c->engine = e;
   c->mem = e->mem;
   c->stream = slp_strdup(e->mem, slp_str_of(o->stream));
-  if (!c->stream || reserve(c)) {
+  if (!c->stream || reserve_notices_and_timers(c)) {
     slp_report_free(c);
     slp_free(e->mem, c->stream);
     slp_free(e->mem, c);

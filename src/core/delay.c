@@ -17,7 +17,7 @@
 #define STAMP_MS_MAX (INT64_MAX / 4000)
 
 /* Returns the spans d->now and d->before joined into one. */
-static slp_delay_span both(const slp_delay *d) {
+static slp_delay_span join_delay_spans(const slp_delay *d) {
   slp_delay_span all = d->now;
   if (!d->before.n) return all;
   if (!all.n) return d->before;
@@ -27,7 +27,7 @@ static slp_delay_span both(const slp_delay *d) {
   return all;
 }
 
-static void take(slp_delay_span *span, int64_t delay_us) {
+static void add_delay_to_span(slp_delay_span *span, int64_t delay_us) {
   span->least_us = span->n ? slp_min_i64(span->least_us, delay_us) : delay_us;
   span->most_us = span->n ? slp_max_i64(span->most_us, delay_us) : delay_us;
   span->n++;
@@ -40,7 +40,7 @@ void slp_delay_learn(slp_delay *d, int64_t first_ms, int64_t last_ms, uint64_t c
     d->now.n = 0;
   }
   if (!d->now.n) d->now.since_us = came_us;
-  take(&d->now, (int64_t)came_us - last_ms * 1000);
+  add_delay_to_span(&d->now, (int64_t)came_us - last_ms * 1000);
   d->now.most_us = slp_max_i64(d->now.most_us, (int64_t)came_us - first_ms * 1000);
 }
 
@@ -51,7 +51,7 @@ void slp_delay_learn(slp_delay *d, int64_t first_ms, int64_t last_ms, uint64_t c
  *   3. 2 ms for the resolution of the service's time stamps and of our timers.
  * Sets *ret to that delay. Returns 0 if too little is known. */
 static int greatest_us(const slp_delay *d, int64_t *ret) {
-  slp_delay_span all = both(d);
+  slp_delay_span all = join_delay_spans(d);
   if (all.n < EVENTS_MIN) return 0;
   int64_t spread = all.most_us - all.least_us;
   if (spread > GUARD_US_MAX) return 0;

@@ -155,7 +155,7 @@ static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t 
 
 /* Returns the time at which the merge stops waiting for shard s, which holds the other shards back;
  * UINT64_MAX: the wait has no limit. listens_since_us: the result of slp_reader_listens_since_us(s). */
-static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
+static uint64_t merge_waits_until_us(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
   if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
   int late = slp_queue_watermark(s)->time < e->delivery.latest_ms;
@@ -199,7 +199,8 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   /* A shard at its tip would be asked again only after poll_ms. Meanwhile the other shards' buffers would
    * fill up, because they have a backlog and wait for this shard. So it is asked earlier. */
   if (e->behind_n) slp_reading_hurry(s);
-  uint64_t listens_since_us = slp_reader_listens_since_us(s), until = patience(e, s, listens_since_us);
+  uint64_t listens_since_us = slp_reader_listens_since_us(s),
+           until = merge_waits_until_us(e, s, listens_since_us);
   if (listens_since_us == UINT64_MAX) until = settled_us(e, order_wait_us(e, s), until);
   if (slp_now_us(e->host) < until) {
     look_again(e, until);
@@ -323,7 +324,7 @@ static slp_shard *next_ready_shard(slp_engine *e) {
 
 /* Fills the batch with records that may be handed out now. only: the shard whose records are taken; NULL:
  * takes records of all shards, in the order of their keys. Returns 0 or SLP_ENOMEM. */
-static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
+static int fill_batch(slp_engine *e, slp_batch *b, slp_shard *only) {
   int r = 0;
   slp_shard *s;
   while (!r && (s = only ? only : first_in_time(e))) {
@@ -341,7 +342,7 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   slp_shard *s = next_ready_shard(e);
   if (!s) return 0;
   b->shard = s;
-  int r = fill(e, b, s);
+  int r = fill_batch(e, b, s);
   slp_order_ready_again(s);
   return r;
 }
@@ -355,7 +356,7 @@ static int somebody_is_being_told(const slp_engine *e) {
   return 0;
 }
 
-static void run(slp_event *ev) {
+static void run_delivery(slp_event *ev) {
   slp_engine *e = SLP_OWNER(ev, slp_engine, deliver_ev);
   if (somebody_is_being_told(e)) {
     slp_deliver_soon(e);
@@ -374,7 +375,7 @@ static void run(slp_event *ev) {
   }
   b->engine = e;
   e->delivery.waits_since_us = 0;
-  int r = !by_time ? fill_by_shard(e, b) : a_listing_is_waited_for(e) ? 0 : fill(e, b, NULL);
+  int r = !by_time ? fill_by_shard(e, b) : a_listing_is_waited_for(e) ? 0 : fill_batch(e, b, NULL);
   if (b->n == 0) {
     slp_batch_recycle(b);
     if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));
@@ -390,7 +391,7 @@ static void run(slp_event *ev) {
 }
 
 void slp_deliver_init(slp_engine *e) {
-  e->deliver_ev.run = run;
+  e->deliver_ev.run = run_delivery;
   e->delivery.latest_ms = INT64_MIN;
   e->delivery.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
 }

@@ -13,7 +13,7 @@ size_t slp_desc_bytes(const slp_shard_desc *d) {
          d->seq_end.n;
 }
 
-static slp_str put(char **at, slp_str s) {
+static slp_str copy_text_to(char **at, slp_str s) {
   slp_str copy = {s.n ? *at : NULL, s.n};
   if (s.n) memcpy(*at, s.p, s.n);
   *at += s.n;
@@ -22,13 +22,13 @@ static slp_str put(char **at, slp_str s) {
 
 slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d) {
   slp_shard_desc copy;
-  copy.id = put(at, d->id);
-  copy.parent = put(at, d->parent);
-  copy.adjacent_parent = put(at, d->adjacent_parent);
-  copy.hash_start = put(at, d->hash_start);
-  copy.hash_end = put(at, d->hash_end);
-  copy.seq_start = put(at, d->seq_start);
-  copy.seq_end = put(at, d->seq_end);
+  copy.id = copy_text_to(at, d->id);
+  copy.parent = copy_text_to(at, d->parent);
+  copy.adjacent_parent = copy_text_to(at, d->adjacent_parent);
+  copy.hash_start = copy_text_to(at, d->hash_start);
+  copy.hash_end = copy_text_to(at, d->hash_end);
+  copy.seq_start = copy_text_to(at, d->seq_start);
+  copy.seq_end = copy_text_to(at, d->seq_end);
   return copy;
 }
 

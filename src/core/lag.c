@@ -30,7 +30,7 @@ int64_t slp_lag_of_page(const slp_shard *s, const slp_page *page) {
   return slp_max_i64(now_ms - page->latest_ms, 0);
 }
 
-static void warn(slp_shard *s) {
+static void warn_far_behind(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   int64_t left_ms = c->retention_ms - s->lag.told_ms;
@@ -57,7 +57,7 @@ static void note_lag(slp_shard *s, int64_t told_ms, uint64_t asked_us) {
   if (kept_ms <= 0) return;
   if (!s->lag.warned && told_ms > kept_ms / 100 * FAR_BEHIND_PERCENT) {
     s->lag.warned = 1;
-    warn(s);
+    warn_far_behind(s);
   } else if (s->lag.warned && told_ms < kept_ms / 100 * NEAR_AGAIN_PERCENT) {
     s->lag.warned = 0;
   }

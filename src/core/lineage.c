@@ -161,7 +161,7 @@ static slp_shard *unordered_parent(const slp_shard *s) {
 }
 
 /* Marks s as visited by slp_lineage_ordered, which came up to s from its child `below`. */
-static slp_shard *pass(slp_shard *s, slp_shard *below) {
+static slp_shard *mark_ordered(slp_shard *s, slp_shard *below) {
   s->lineage.ordered = 1;
   s->lineage.below = below;
   return s;
@@ -172,11 +172,11 @@ slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how) {
   size_t at = 0;
   while ((s = slp_map_each(&c->shards, &at))) s->lineage.ordered = 0;
   for (at = 0; (s = slp_map_each(&c->shards, &at));) {
-    slp_shard *on = s->lineage.ordered ? NULL : pass(s, NULL);
+    slp_shard *on = s->lineage.ordered ? NULL : mark_ordered(s, NULL);
     while (on) { /* walks up to the oldest ancestor, then down again */
       slp_shard *up = unordered_parent(on);
       if (up) {
-        on = pass(up, on);
+        on = mark_ordered(up, on);
         continue;
       }
       if (how == SLP_PARENTS_FIRST) {
@@ -214,7 +214,7 @@ static void count_child(slp_shard *parent, const slp_shard *s) {
   parent->lineage.merged |= s->lineage.parents[0].n && s->lineage.parents[1].n;
 }
 
-static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
+static slp_shard *add_new_shard(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   slp_engine *e = c->engine;
   if (slp_calls_room(e)) return NULL;
   slp_shard *s = SLP_NEW(c->mem, slp_shard);
@@ -254,7 +254,7 @@ static void link_all(slp_consumer *c) {
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   /* links from children to the new shard are needed only if some shard waits to be read */
   int some_wait = c->sum.waiting_n > 0;
-  slp_shard *s = add(c, id, parent, adjacent);
+  slp_shard *s = add_new_shard(c, id, parent, adjacent);
   if (s && some_wait) link_all(c);
   if (s && slp_lineage_parent_barred(s)) bar_waiting(c);
   return s;
@@ -277,7 +277,7 @@ static void add_kin(kin_list *l, slp_shard *s) {
   l->last = s;
 }
 
-static void empty(kin_list *l) {
+static void empty_kin_list(kin_list *l) {
   for (slp_shard *s = l->first; s; s = s->lineage.next) s->lineage.in_list = 0;
   *l = (kin_list){NULL, NULL};
 }
@@ -313,7 +313,7 @@ int slp_lineage_may_have(slp_shard *s, const slp_shard_desc *children, size_t n)
     if (other.n) add_kin(&parents, slp_lineage_get(s->consumer, other));
   }
   may = may && !one_is_above(&parents, children, n);
-  empty(&parents);
+  empty_kin_list(&parents);
   return may;
 }
 
@@ -448,7 +448,7 @@ void slp_lineage_take_part(slp_consumer *c) {
   for (size_t k = 0; k < n; k++) {
     const slp_shard_desc *d = &rows[k];
     slp_shard *s = slp_lineage_get(c, d->id);
-    if (!s) s = add(c, d->id, d->parent, d->adjacent_parent);
+    if (!s) s = add_new_shard(c, d->id, d->parent, d->adjacent_parent);
     /* no memory for the shard; slp_lineage_take_listing tries again when the listing is complete */
     if (!s) continue;
     for (int i = 0; i < 2; i++)
@@ -468,7 +468,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
     const slp_shard_desc *d = &rows[i];
     s = slp_lineage_get(c, d->id);
     if (!s) {
-      s = add(c, d->id, d->parent, d->adjacent_parent);
+      s = add_new_shard(c, d->id, d->parent, d->adjacent_parent);
       if (s) s->marked = 1;
       barred |= s && slp_lineage_parent_barred(s);
       if (s && SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;

@@ -43,17 +43,17 @@ int64_t slp_listing_served_ms(const slp_consumer *c, const slp_op *rq, int64_t b
 
 /* ---- describing the stream --------------------------------------------------------------------------- */
 
-static void describe(slp_consumer *c, int latest, void (*on_done)(slp_op *rq)) {
+static void ask_description(slp_consumer *c, int latest, void (*on_done)(slp_op *rq)) {
   c->listing.describe = (slp_src_describe){.rq = {.on_done = on_done}, .latest = latest};
   c->listing.describe_out = 1;
   c->source->ops->describe(c->source, &c->listing.describe);
 }
 
-void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_op *rq)) { describe(c, 0, on_done); }
+void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_op *rq)) { ask_description(c, 0, on_done); }
 
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_op *rq)) {
   c->listing.latest_us = slp_now_us(c->engine->host);
-  describe(c, 1, on_done);
+  ask_description(c, 1, on_done);
 }
 
 uint64_t slp_listing_latest_us(const slp_consumer *c) { return c->listing.latest_us; }

@@ -32,7 +32,7 @@ static inline slp_merge_entry entry_of(const slp_focus *f, slp_merge_node *node,
 static const slp_merge_entry unused = {UINT64_MAX, UINT64_MAX, NULL};
 
 /* Returns how many leading digits two sequence numbers of the same length share. */
-static size_t common(slp_str a, slp_str b) {
+static size_t count_common_digits(slp_str a, slp_str b) {
   size_t i = 0;
   while (i + 8 <= a.n && slp_focus_load(a.p + i) == slp_focus_load(b.p + i)) i += 8;
   while (i < a.n && a.p[i] == b.p[i]) i++;
@@ -51,7 +51,7 @@ __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, cons
     int c = slp_num_cmp(left, right);
     if (c) return c < 0;
   } else {
-    size_t i = common(left, right);
+    size_t i = count_common_digits(left, right);
     if (i < left.n) {
       f->ties++;
       if (i > f->differ) f->differ = i;
@@ -73,15 +73,15 @@ static inline int less_words(uint64_t time_a, uint64_t word_a, uint64_t time_b, 
 #endif
 }
 
-static inline int less(const slp_merge_entry *a, const slp_merge_entry *b) {
+static inline int entry_is_less(const slp_merge_entry *a, const slp_merge_entry *b) {
   return less_words(a->time, a->word, b->time, b->word);
 }
 
 /* Returns 1 if entry a comes before entry b: by `time` and `word` or, if both are equal, by their whole
  * keys. */
-static int before(const slp_merge_entry *a, const slp_merge_entry *b, slp_merge_focus *f) {
+static int entry_is_before(const slp_merge_entry *a, const slp_merge_entry *b, slp_merge_focus *f) {
   if (a->time == b->time && a->word == b->word) return before_by_key(a->node, b->node, f);
-  return less(a, b);
+  return entry_is_less(a, b);
 }
 
 void slp_merge_init(slp_merge *m, slp_mem *mem) { *m = (slp_merge){.mem = mem, .focus.digits.id = 1}; }
@@ -106,7 +106,7 @@ int slp_merge_reserve(slp_merge *m, uint32_t n) {
 /* Carries the changed words of leaf i up to the root. At each level they are compared with the least entry of
  * the neighbouring subtree, and the lesser of the two goes up. It is chosen with masks and not with a branch,
  * because the processor would predict every second branch wrongly. */
-static void play(slp_merge *m, uint32_t i) {
+static void carry_to_root(slp_merge *m, uint32_t i) {
   slp_merge_entry *tree = m->tree;
   size_t at = m->size + i;
   uint64_t time = tree[at].time, word = tree[at].word;
@@ -128,7 +128,7 @@ static void play(slp_merge *m, uint32_t i) {
 static void look_for_second(slp_merge *m, uint32_t i) {
   const slp_merge_entry *second = &unused;
   for (uint32_t at = m->size + i; at > 1; at /= 2) {
-    if (less(&m->tree[at ^ 1], second)) second = &m->tree[at ^ 1];
+    if (entry_is_less(&m->tree[at ^ 1], second)) second = &m->tree[at ^ 1];
   }
   m->second_time = second->time;
   m->second_word = second->word;
@@ -140,16 +140,16 @@ static inline void catch_up(slp_merge *m) {
   m->second_time = m->second_word = 0;
   if (!m->ahead) return;
   m->ahead = 0;
-  play(m, m->tree[1].node->slot - 1);
+  carry_to_root(m, m->tree[1].node->slot - 1);
 }
 
-static void resize(slp_merge *m, uint32_t size) {
+static void resize_tree(slp_merge *m, uint32_t size) {
   slp_merge_entry *tree = m->tree;
   memmove(&tree[size], &tree[m->size], m->n * sizeof *tree);
   m->size = size;
   for (uint32_t i = m->n; i < size; i++) tree[size + i] = unused;
   for (uint32_t at = size - 1; at; at--)
-    tree[at] = tree[2 * at + before(&tree[2 * at + 1], &tree[2 * at], &m->focus)];
+    tree[at] = tree[2 * at + entry_is_before(&tree[2 * at + 1], &tree[2 * at], &m->focus)];
 }
 
 /* Returns the index of the first digit that the focus is to begin with. seq: a present sequence number. The
@@ -160,7 +160,7 @@ static size_t best_from(const slp_merge *m, slp_str seq) {
   size_t from = m->focus.differ < SLP_FOCUS_DIGITS ? 0 : m->focus.differ - (SLP_FOCUS_DIGITS - 1);
   for (uint32_t i = 0; i < m->n; i++) {
     slp_str other = slp_merge_at(m, i)->key.seq;
-    if (other.n == seq.n) from = slp_min_u64(from, common(seq, other));
+    if (other.n == seq.n) from = slp_min_u64(from, count_common_digits(seq, other));
   }
   from = slp_min_u64(from, slp_min_u64(sizeof m->focus.digits.shared, seq.n - SLP_FOCUS_DIGITS));
   return from < 8 ? 0 : from;
@@ -203,10 +203,10 @@ __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
 static int wants_focus(const slp_merge *m) { return m->focus.ties > (32 + 2 * m->n) << m->focus.vain; }
 
 /* Gives the node, which is not in the heap, a leaf that is not in use. */
-static void join(slp_merge *m, slp_merge_node *node) {
+static void give_leaf(slp_merge *m, slp_merge_node *node) {
   SLP_CHECK(m->n < m->cap);
   catch_up(m);
-  if (m->n == m->size) resize(m, m->size ? 2 * m->size : 1);
+  if (m->n == m->size) resize_tree(m, m->size ? 2 * m->size : 1);
   node->slot = ++m->n;
   node->ready = 0;
 }
@@ -217,7 +217,7 @@ void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int r
 
 void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, uint64_t word, int ready) {
   slp_merge_entry e = {time_word(key->time), word, node};
-  if (!node->slot) join(m, node);
+  if (!node->slot) give_leaf(m, node);
   m->ready_n += (uint32_t)(ready != 0) - node->ready;
   node->key = *key;
   node->ready = (uint8_t)(ready != 0);
@@ -233,7 +233,7 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   }
   if (was_least) m->ahead = 0;
   catch_up(m);
-  play(m, i);
+  carry_to_root(m, i);
   if (was_least && m->tree[1].node == node) look_for_second(m, i);
   /* A number with leading zeros never sets the focus, because the focus compares the lengths of numbers
    * first, and would sort it after all other numbers. Such numbers are compared by their whole keys. */
@@ -251,20 +251,20 @@ void slp_merge_remove(slp_merge *m, slp_merge_node *node) {
   slp_merge_entry moved = m->tree[m->size + last];
   m->n = last;
   m->tree[m->size + last] = unused;
-  play(m, last);
+  carry_to_root(m, last);
   if (i < last) {
     m->tree[m->size + i] = moved;
     moved.node->slot = i + 1;
-    play(m, i);
+    carry_to_root(m, i);
   }
-  if (m->n && m->n <= m->size / 4) resize(m, m->size / 2);
+  if (m->n && m->n <= m->size / 4) resize_tree(m, m->size / 2);
 }
 
 slp_merge_node *slp_merge_first_ready(const slp_merge *m) {
   const slp_merge_entry *best = NULL, *leaf = m->tree + m->size;
   slp_merge_focus not_counted = {0};
   for (uint32_t i = 0; i < m->n; i++) {
-    if (leaf[i].node->ready && (!best || before(&leaf[i], best, &not_counted))) best = &leaf[i];
+    if (leaf[i].node->ready && (!best || entry_is_before(&leaf[i], best, &not_counted))) best = &leaf[i];
   }
   return best ? best->node : NULL;
 }
@@ -276,7 +276,7 @@ static int is_lesser(const slp_merge *m, uint32_t at) {
   const slp_merge_entry *from = &below[e->node == below[1].node && e->node];
   const slp_merge_entry *other = from == below ? below + 1 : below;
   return e->node == from->node && e->time == from->time && e->word == from->word &&
-         !before(other, from, &not_counted);
+         !entry_is_before(other, from, &not_counted);
 }
 
 int slp_merge_valid(const slp_merge *m) {
@@ -286,7 +286,7 @@ int slp_merge_valid(const slp_merge *m) {
   for (uint32_t i = 0; i < m->n; i++) {
     slp_merge_entry e = entry_of(&m->focus.digits, leaf[i].node, &leaf[i].node->key);
     if (e.node->slot != i + 1 || e.time != leaf[i].time || e.word != leaf[i].word) return 0;
-    if (before(&e, &m->tree[1], &not_counted)) return 0;
+    if (entry_is_before(&e, &m->tree[1], &not_counted)) return 0;
     if (e.node != m->tree[1].node && less_words(e.time, e.word, m->second_time, m->second_word)) return 0;
     ready += e.node->ready;
   }

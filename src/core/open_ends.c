@@ -31,7 +31,7 @@ static int by_first(const void *a, const void *b) {
 
 /* Sorts the ranges by their first key. Then raises each `last` to the greatest `last` of the range itself and
  * of all ranges before it. */
-static void settle(slp_open_ends *ends) {
+static void sort_open_ranges(slp_open_ends *ends) {
   slp_hash_range *r = ends->ranges;
   if (ends->n) qsort(r, ends->n, sizeof *r, by_first);
   for (size_t i = 1; i < ends->n; i++)
@@ -42,7 +42,7 @@ static void settle(slp_open_ends *ends) {
 
 int slp_open_ends_reach(slp_open_ends *ends, const slp_hash_range *range) {
   if (ends->anywhere || !range) return ends->anywhere || ends->n > 0;
-  if (!ends->settled) settle(ends);
+  if (!ends->settled) sort_open_ranges(ends);
   /* a binary search for the number of ranges that begin at range->last or before */
   size_t low = 0, high = ends->n;
   while (low < high) {

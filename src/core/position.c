@@ -49,7 +49,7 @@ void slp_position_tell(const slp_position *p, sloop_position_t *ret, char seq[SL
   }
 }
 
-static int rank(const slp_position *s) {
+static int rank_of_position(const slp_position *s) {
   switch (s->kind) {
     case SLP_POSITION_NONE: return 0;
     case SLP_POSITION_OLDEST:
@@ -63,8 +63,8 @@ static int rank(const slp_position *s) {
 }
 
 int slp_position_cmp(const slp_position *a, const slp_position *b) {
-  int c = rank(a) - rank(b);
-  if (c || rank(a) != 2) return c;
+  int c = rank_of_position(a) - rank_of_position(b);
+  if (c || rank_of_position(a) != 2) return c;
   c = slp_num_cmp(slp_mark_seq(&a->mark), slp_mark_seq(&b->mark));
   if (c) return c;
   /* left, right: how many records of the aggregate come before the position. AT the record with sub 2 is the
@@ -81,12 +81,12 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
 
 int slp_position_ahead(const slp_position *a, const slp_position *b) {
   int c = slp_position_cmp(a, b);
-  if (c || rank(a) != 2) return c > 0;
+  if (c || rank_of_position(a) != 2) return c > 0;
   return slp_max_i64(a->mark.clear_ms, 0) > slp_max_i64(b->mark.clear_ms, 0);
 }
 
 int slp_position_same(const slp_position *a, const slp_position *b) {
-  int at_record = rank(a) == 2 && rank(b) == 2;
+  int at_record = rank_of_position(a) == 2 && rank_of_position(b) == 2;
   if (!at_record && a->kind != b->kind) return 0;
   return slp_position_cmp(a, b) == 0 && (a->kind != SLP_POSITION_TIME || a->at_ms == b->at_ms);
 }

@@ -144,7 +144,7 @@ static int right_is_free(slp_engine *e) {
 
 /* Returns the starved shard, which may exceed the budget. Returns NULL if no shard is starved: records can be
  * handed out, or bytes will be freed by a batch of the user or a call in flight. */
-static slp_shard *starving(slp_engine *e) {
+static slp_shard *find_starved_shard(slp_engine *e) {
   if (slp_batches_out(e) || calls_moving(e)) return NULL;
   slp_merge_node *least = slp_merge_top(&e->merge);
   if (least ? least->ready : !slp_list_empty(&e->ready_shards)) return NULL;
@@ -286,7 +286,7 @@ static void let_beyond(slp_engine *e, slp_shard *s) {
   if (has_turn(e, s)) e->calls.turn_us = e->calls.beyond_us;
 }
 
-static void resume(slp_shard *s) {
+static void resume_stalled_call(slp_shard *s) {
   slp_list_remove(&s->call.stalled_link);
   slp_reader_resume(s);
 }
@@ -310,7 +310,7 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
 }
 
 /* Lets s call. */
-static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
+static void start_call(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine *e = s->consumer->engine;
   slp_reading_unwant_call(s);
   /* If records of other shards wait for s, the time for which s is silent counts from now on. deliver.c must
@@ -338,12 +338,12 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
     bytes = slp_budget_free(&e->budget);
     slp_budget_force(&e->budget, bytes);
   }
-  start(s, bytes, limit);
+  start_call(s, bytes, limit);
   return 1;
 }
 
 static void resume_stalled(slp_engine *e) {
-  slp_shard *starved = starving(e);
+  slp_shard *starved = find_starved_shard(e);
   int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved), all_out = !call_is_free(e);
   if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
   /* The starved shard must call before the shard whose call was just cancelled. The latter may have the same
@@ -352,12 +352,12 @@ static void resume_stalled(slp_engine *e) {
   if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
       slp_budget_free(&e->budget) < wakes_at(starved)) {
     let_beyond(e, starved);
-    resume(starved);
+    resume_stalled_call(starved);
     slp_pump_soon(e);
   }
   uint64_t free = slp_budget_free(&e->budget), needs;
   for (slp_shard *first; (first = furthest_back(e, 0)) && free >= (needs = wakes_at(first)); free -= needs)
-    resume(first);
+    resume_stalled_call(first);
 }
 
 /* In one run of the pump at most STARTS_PER_EVENT calls start. To build, sign and start a call takes tens of
@@ -382,6 +382,6 @@ void slp_pump_run(slp_event *ev) {
    * a shard must not take the last one from a shard that the merge waits for. After its call, other shards
    * may still be starving, so the pump runs again. */
   if (!call_is_free(e) || !slp_merge_top(&e->calls.want)) return;
-  slp_shard *starved = starving(e);
+  slp_shard *starved = find_starved_shard(e);
   if (starved && slp_reading_wants_call(starved) && let_go(e, starved, 1)) slp_pump_soon(e);
 }

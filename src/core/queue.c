@@ -98,7 +98,7 @@ static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
  * how many are left. *ret_last: the last record that is left or passed over. If a sequence number is lower
  * than the number before it, sets *ret_bad to 1 and keeps no record. (It is unknown which records are out of
  * place.) */
-static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
+static uint32_t keep_new_records(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
   if (is_all_new(s, page)) {
     *ret_last = page->recs[page->recs_n - 1];
     return (uint32_t)page->recs_n;
@@ -149,7 +149,7 @@ int slp_queue_is_out(const slp_shard *s) {
 }
 
 /* Frees the page and the bytes reserved for it. Returns r. */
-static int refuse(slp_shard *s, slp_page *page, int r) {
+static int discard_page(slp_shard *s, slp_page *page, int r) {
   slp_engine *e = s->consumer->engine;
   slp_calls_give(s);
   slp_pages_back(e, page);
@@ -178,19 +178,19 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
   int known = s->at.from_oldest && page->recs_n && slp_queue_knows(s, page, &page->recs[0]);
   if (slp_loss_before(s, page, known, &told) && s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     slp_free(e->mem, buffered);
-    return refuse(s, page, SLOOP_ETRIMMED);
+    return discard_page(s, page, SLOOP_ETRIMMED);
   }
   int bad = 0;
   /* the latest arrival time in the page, even if that record is removed from it */
   int64_t latest = page->latest_ms;
   slp_rec last = {0};
-  uint32_t kept = filter(s, page, &last, &bad);
+  uint32_t kept = keep_new_records(s, page, &last, &bad);
   if (page->recs_n > 0) s->at.after_last = 0;
   if (last.seq_n) s->at.from_oldest = 0;
   if (kept == 0) {
     slp_free(e->mem, buffered);
     if (!bad && last.seq_n) remember_last(s, page, &last);
-    return refuse(s, page, bad ? SLOOP_EPROTO : 0);
+    return discard_page(s, page, bad ? SLOOP_EPROTO : 0);
   }
   trim_memory(page, slp_budget_used(&e->budget) + page->body.cap - slp_calls_reserved(s) >
                         slp_budget_max(&e->budget));

@@ -49,7 +49,7 @@
 #define CURSOR_MAX 4096u
 
 static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
-static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s), 1000); }
+static uint32_t random_below_1000(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s), 1000); }
 
 /* ---- failing ------------------------------------------------------------------------------------------ */
 
@@ -69,9 +69,10 @@ static void again_later(slp_shard *s, const slp_fail *f) {
     c->counts.throttles++;
     c->floor_learned = 1;
   }
-  uint64_t wait = slp_pace_backoff_us(s->reader.pace.fails,
-                                      throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS, dice(s));
-  if (first) wait = slp_pace_gap_wait_us(&s->reader.pace, dice(s));
+  uint64_t wait =
+      slp_pace_backoff_us(s->reader.pace.fails, throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS,
+                          random_below_1000(s));
+  if (first) wait = slp_pace_gap_wait_us(&s->reader.pace, random_below_1000(s));
   if (hasty && haste_over_us > now) wait = slp_max_u64(wait, haste_over_us - now);
   wait = slp_max_u64(wait, slp_min_u64(f->retry_after_us, 5000000));
   if (!throttled || s->reader.pace.fails % 5 == 0)
@@ -90,7 +91,7 @@ static void stop_for_good(slp_shard *s) {
 }
 
 /* Stops a shard that was started and whose parent was given up: no more of it is read or handed out. */
-static void bar(slp_shard *s) {
+static void stop_barred_shard(slp_shard *s) {
   if (s->ended_told) { /* the shard itself is finished, but its children must not be read */
     slp_lineage_set(s, SLP_SELECT_STOPPED);
     return;
@@ -108,7 +109,7 @@ void slp_reader_bar_kin(slp_consumer *c) {
     if (!slp_lineage_wanted(s)) continue;
     int idle = slp_reading_state(s) == SLP_READER_IDLE, barred = slp_lineage_parent_barred(s);
     if (idle && barred) slp_lineage_set(s, SLP_SELECT_BARRED);
-    if (!idle && (barred || SLP_MUTANT(strangers_stop))) bar(s);
+    if (!idle && (barred || SLP_MUTANT(strangers_stop))) stop_barred_shard(s);
   }
   slp_deliver_soon(c->engine); /* other shards may have waited for a barred shard, or for the bytes it held */
   slp_pump_soon(c->engine);
@@ -148,7 +149,7 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
 
 /* To be called when the service no longer keeps the record where reading is to continue. Continues at the
  * oldest record, unless the user wants reading to stop at losses. */
-static void trimmed(slp_shard *s, const slp_fail *f) {
+static void on_position_trimmed(slp_shard *s, const slp_fail *f) {
   if (slp_loss_trimmed(s, f->message)) {
     give_up(s, f);
     return;
@@ -172,7 +173,7 @@ static void ask_listing(slp_shard *s, int unknown) {
   slp_deliver_soon(s->consumer->engine);
 }
 
-static void failed(slp_shard *s, const slp_fail *f) {
+static void on_call_failed(slp_shard *s, const slp_fail *f) {
   switch (f->class) {
     case SLP_EXPIRED:
       SLP_PROBE("reader: the iterator has expired");
@@ -190,7 +191,7 @@ static void failed(slp_shard *s, const slp_fail *f) {
       SLP_PROBE("reader: the service does not know the shard");
       ask_listing(s, 1);
       return;
-    case SLP_TRIMMED: trimmed(s, f); return;
+    case SLP_TRIMMED: on_position_trimmed(s, f); return;
     case SLP_REFUSED:
       if (!f->aws_code[0]) { /* no AWS error name: a proxy may have refused the call, and not the service */
         again_later(s, f);
@@ -278,7 +279,7 @@ static void on_located(slp_op *rq) {
   slp_buf_free(&l->cursor);
   slp_free(s->consumer->mem, box);
   if (f.class != SLP_FINE) {
-    failed(s, &f);
+    on_call_failed(s, &f);
     return;
   }
   if (!s->opened_told) {
@@ -292,7 +293,7 @@ uint32_t slp_reader_fails(const slp_shard *s) { return s->reader.pace.fails; }
 uint64_t slp_reader_lost_us(const slp_shard *s) { return s->reader.lost_us; }
 uint32_t slp_reader_unlisted(const slp_shard *s) { return slp_await_listings(s) + s->reader.unlisted_n; }
 
-static void locate(slp_shard *s) {
+static void ask_for_iterator(slp_shard *s) {
   slp_consumer *c = s->consumer;
   if (!s->reader.cursor.mem) { /* the first call for this shard */
     slp_buf_init(&s->reader.cursor, c->mem, CURSOR_MAX);
@@ -353,7 +354,7 @@ static size_t known_children(slp_src_fetch *f, slp_shard_desc *rows, size_t max)
   return slp_lineage_children(SLP_OWNER(f, slp_shard, reader.fetch), rows, max);
 }
 
-static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
+static void ask_for_page(slp_shard *s, uint64_t bytes, uint32_t limit) {
   slp_consumer *c = s->consumer;
   slp_reading_move(s, SLP_READER_FETCHING);
   slp_reading_sent(s);
@@ -396,9 +397,9 @@ void slp_reader_resume(slp_shard *s) {
 
 void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit) {
   if (s->reader.cursor.n) {
-    fetch(s, bytes, limit);
+    ask_for_page(s, bytes, limit);
   } else {
-    locate(s);
+    ask_for_iterator(s);
   }
 }
 
@@ -524,7 +525,7 @@ static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
 }
 
 /* Takes s->reader.page into the shard's queue. Returns 0, or an error that was handled already. */
-static int admit(slp_shard *s, const slp_op *rq) {
+static int admit_page(slp_shard *s, const slp_op *rq) {
   slp_page *page = s->reader.page;
   uint32_t aggregates_n = page->aggregates_n;
   int r = slp_queue_admit(s, page, rq->sent_us, slp_svctime_high_ms(&s->consumer->service, rq->done_us));
@@ -576,15 +577,15 @@ static void add_children(slp_shard *s, const slp_page *page) {
 }
 
 /* Lets the source free what it keeps for the shard. */
-static void leave(slp_shard *s) {
+static void tell_source_to_forget(slp_shard *s) {
   const slp_source_ops *ops = s->consumer->source->ops;
   if (ops->leave) ops->leave(s->consumer->source, s->id);
 }
 
-static void end(slp_shard *s) {
+static void end_shard_reading(slp_shard *s) {
   slp_consumer *c = s->consumer;
   (void)slp_loss_end(s);
-  leave(s);
+  tell_source_to_forget(s);
   slp_reading_set_tip(s, 0);
   slp_reading_set_behind(s, 0);
   slp_lag_forget(s); /* no page will state the lag any more */
@@ -624,7 +625,7 @@ static void drop_page(slp_shard *s) {
 
 /* Takes a complete page after which more may come. next: the page's next iterator; if it is empty, a new
  * iterator is asked for. */
-static void took(slp_shard *s, slp_str next) {
+static void take_page(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->reader.page);
   learn_delay(s);
@@ -643,7 +644,7 @@ static void took(slp_shard *s, slp_str next) {
     again_later(s, &f);
     return;
   }
-  if (admit(s, &s->reader.fetch.rq)) {
+  if (admit_page(s, &s->reader.fetch.rq)) {
     slp_buf_free(&cursor);
     return;
   }
@@ -658,7 +659,8 @@ static void took(slp_shard *s, slp_str next) {
   if (!next.n) p.full = 0; /* without a next iterator, don't hurry: the page may be faulty */
   int seeks_tip = p.behind_ms < 0 && !slp_reading_at_tip(s), behind = p.full || p.behind_ms > 0 || seeks_tip;
   int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at)); /* SLP_PACE_EMPTIES_AT_TIP */
-  uint64_t wait = slp_pace_wait_us(&s->reader.pace, full, behind, c->o->poll_ms, c->floor_learned, dice(s));
+  uint64_t wait =
+      slp_pace_wait_us(&s->reader.pace, full, behind, c->o->poll_ms, c->floor_learned, random_below_1000(s));
   uint64_t at_us = slp_after_us(s->reader.fetch.rq.sent_us, wait);
   uint64_t slack_us = slp_pace_slack_us(wait, p.full, behind, c->o->poll_ms);
   if (slack_us) at_us = slp_meet_at(&c->engine->polls, at_us, slp_after_us(at_us, slack_us));
@@ -673,9 +675,9 @@ static void last_page(slp_shard *s) {
   page_facts p = facts_of(s, s->reader.page);
   /* adds the children first, because `admit` may free the page, which has the children's ids */
   add_children(s, s->reader.page);
-  if (admit(s, &s->reader.fetch.rq)) return;
+  if (admit_page(s, &s->reader.fetch.rq)) return;
   note_page(s, &p);
-  end(s);
+  end_shard_reading(s);
 }
 
 static void bad_answer(slp_shard *s, const char *what) {
@@ -691,7 +693,7 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
 
 /* Handles a page of a paused shard. The page's first record shows how far the shard is behind; no record of
  * the page is taken. */
-static void peeked(slp_shard *s) {
+static void handle_peeked_page(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!slp_has_taken(&s->at) &&
       s->at.start.kind != SLP_POSITION_AT) { /* from now on the shard starts at this record */
@@ -740,7 +742,7 @@ static int names_children(slp_shard *s, const slp_page *page) {
   return 0;
 }
 
-static void judge(slp_shard *s) {
+static void judge_fetched_page(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!page->next.n && !page->children_n && !page->records_given) {
     SLP_PROBE("reader: neither records nor a next iterator");
@@ -754,12 +756,12 @@ static void judge(slp_shard *s) {
     s->reader.end_claims = END_CLAIMS;
     end_with_children(s);
   } else if (page->next.n) {
-    took(s, page->next);
+    take_page(s, page->next);
   } else if (names_children(s, page) || SLP_MUTANT(null_iterator_is_end)) {
     last_page(s);
   } else if (brings_news(s, page)) {
     SLP_PROBE("reader: records, and neither iterator nor children");
-    took(s, (slp_str){NULL, 0}); /* only an answer without new records can mean the end */
+    take_page(s, (slp_str){NULL, 0}); /* only an answer without new records can mean the end */
   } else {
     SLP_PROBE("reader: the listing is asked whether it has ended");
     drop_page(s);
@@ -777,7 +779,7 @@ static void on_fetched(slp_op *rq) {
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
     drop_page(s);
-    failed(s, &f);
+    on_call_failed(s, &f);
     return;
   }
   c->counts.pages++;
@@ -788,9 +790,9 @@ static void on_fetched(slp_op *rq) {
                  (long long)s->reader.page->behind_ms, (unsigned)((rq->done_us - rq->sent_us) / 1000));
   if (s->reader.peeking && s->reader.page->recs_n > 0 && !only_the_known(s, s->reader.page)) {
     SLP_PROBE("reader: paused, and looks how far behind it is");
-    peeked(s);
+    handle_peeked_page(s);
   } else {
-    judge(s);
+    judge_fetched_page(s);
   }
 }
 
@@ -803,7 +805,7 @@ static void ended_by_listing(slp_shard *s, int gone) {
     size_t n = slp_listing_children(s->consumer, s->id, children, SLP_COUNT(children));
     s->consumer->leases->ops->children(s->consumer->leases, s, children, n);
   }
-  end(s);
+  end_shard_reading(s);
 }
 
 /* Ends a shard that was read to its end and is listed as closed. While the stream still takes records, first
@@ -879,7 +881,7 @@ void slp_reader_stop(slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   if (state == SLP_READER_GONE) return;
   slp_reader_call_off(s);
-  leave(s);
+  tell_source_to_forget(s);
   slp_buf_free(&s->reader.cursor);
   slp_reading_set_behind(s, 0);
   if (slp_lineage_wanted(s)) slp_lineage_set(s, SLP_SELECT_STOPPED);

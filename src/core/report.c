@@ -71,7 +71,7 @@ static notice *block_for(slp_consumer *c, int fatal, size_t bytes) {
   return n;
 }
 
-static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str text[4]) {
+static notice *add_notice(slp_consumer *c, notice_kind kind, int fatal, const slp_str text[4]) {
   if (c->notices.n >= NOTICES_MAX) make_room(c);
   size_t bytes = 4;
   for (int i = 0; i < 4; i++) bytes += text[i].n;
@@ -103,9 +103,9 @@ void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, in
   if (!c->o->on_error) return;
   char line[LINE_MAX_N];
   snprintf(line, sizeof line, "%s%s%s", s ? s->name->shard : "", s ? ": " : "", f->message);
-  notice *n =
-      add(c, NOTICE_ERROR, fatal,
-          (slp_str[4]){slp_str_of(f->aws_code), slp_str_of(f->request_id), id_of(s), slp_str_of(line)});
+  notice *n = add_notice(
+      c, NOTICE_ERROR, fatal,
+      (slp_str[4]){slp_str_of(f->aws_code), slp_str_of(f->request_id), id_of(s), slp_str_of(line)});
   if (!n) return;
   n->code = f->code;
   n->fatal = fatal;
@@ -116,7 +116,7 @@ void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, in
 
 void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_event_kind_t what) {
   if (!c->o->on_shard) return;
-  notice *n = add(c, NOTICE_SHARD, 0, (slp_str[4]){s->id, {0}, {0}, {0}});
+  notice *n = add_notice(c, NOTICE_SHARD, 0, (slp_str[4]){s->id, {0}, {0}, {0}});
   if (n) n->what = what;
 }
 
@@ -127,8 +127,8 @@ void slp_report_loss(slp_consumer *c, const slp_loss *loss) {
       loss->message, (int)loss->shard.n, loss->shard.p, (int)loss->from.n, loss->from.n ? loss->from.p : "",
       (int)loss->to.n, loss->to.n ? loss->to.p : "", (long long)loss->since_ms, (long long)loss->until_ms);
   if (!c->o->on_loss) return;
-  notice *n =
-      add(c, NOTICE_LOSS, 0, (slp_str[4]){loss->shard, loss->from, loss->to, slp_str_of(loss->message)});
+  notice *n = add_notice(c, NOTICE_LOSS, 0,
+                         (slp_str[4]){loss->shard, loss->from, loss->to, slp_str_of(loss->message)});
   if (!n) return;
   n->certain = loss->certain;
   n->since_ms = loss->since_ms;
@@ -138,7 +138,7 @@ void slp_report_loss(slp_consumer *c, const slp_loss *loss) {
 void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
                       slp_str text, uint64_t epoch) {
   if (!c->o->on_lease) return;
-  notice *n = add(c, NOTICE_LEASE, 0, (slp_str[4]){shard, worker, text, {0}});
+  notice *n = add_notice(c, NOTICE_LEASE, 0, (slp_str[4]){shard, worker, text, {0}});
   if (!n) return;
   n->lease = what;
   n->epoch = epoch;
@@ -161,7 +161,7 @@ void slp_report_tip(slp_consumer *c) {
     c->tip_told = 0;
   } else if (!c->tip_told) {
     /* if there is no memory for the notice, tip_told stays 0, so it is tried again later */
-    c->tip_told = !c->o->on_tip || add(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
+    c->tip_told = !c->o->on_tip || add_notice(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
   }
 }
 
@@ -172,7 +172,7 @@ void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, .
   va_start(args, fmt);
   vsnprintf(line, sizeof line, fmt, args);
   va_end(args);
-  notice *n = add(c, NOTICE_LOG, 0, (slp_str[4]){slp_str_of(line), {0}, {0}, {0}});
+  notice *n = add_notice(c, NOTICE_LOG, 0, (slp_str[4]){slp_str_of(line), {0}, {0}, {0}});
   if (n) n->level = level;
 }
 
@@ -188,7 +188,7 @@ void slp_report_news(slp_consumer *c) {
   slp_report_error(c, &f, NULL, 0, 1, source->news_retry_ms);
 }
 
-static void tell(slp_consumer *c, const notice *n) {
+static void make_notice_callback(slp_consumer *c, const notice *n) {
   const sloop_opts_t *o = c->o;
   switch (n->kind) {
     case NOTICE_ERROR: {
@@ -226,7 +226,7 @@ static void tell(slp_consumer *c, const notice *n) {
   }
 }
 
-static void run(slp_event *ev) {
+static void run_next_notice(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, notices.ev);
   if (c->notices.lost && c->o->on_log) {
     /* uses no allocated memory, because there may be none */
@@ -244,7 +244,7 @@ static void run(slp_event *ev) {
   notice *n = SLP_OWNER(it, notice, link);
   slp_list_remove(&n->spare);
   slp_mem *mem = slp_mem_hold(c->mem);
-  tell(c, n); /* the callback may free c */
+  make_notice_callback(c, n); /* the callback may free c */
   slp_free(mem, n);
   slp_mem_drop(mem);
 }
@@ -262,7 +262,7 @@ int slp_report_pending(const slp_consumer *c) { return c->notices.n > 0; }
 int slp_report_init(slp_consumer *c) {
   slp_list_init(&c->notices.all);
   slp_list_init(&c->notices.spare);
-  c->notices.ev.run = run;
+  c->notices.ev.run = run_next_notice;
   c->notices.fatal = slp_zalloc(c->mem, sizeof(notice) + ERROR_TEXT_MAX);
   return c->notices.fatal ? 0 : SLP_ENOMEM;
 }

@@ -47,7 +47,9 @@ static void mark_held_back(slp_consumer *c) {
 }
 
 /* Returns 1 if the shard is to be in the token. */
-static int belongs(const slp_shard *s) { return !slp_lineage_skipped(s) && (s->marked || is_unfinished(s)); }
+static int belongs_in_token(const slp_shard *s) {
+  return !slp_lineage_skipped(s) && (s->marked || is_unfinished(s));
+}
 
 /* Sets the shard's position in the token to the position where reading of the shard started, because no
  * record of the shard is acknowledged. */
@@ -69,7 +71,7 @@ static void set_start(slp_token_shard *t, const slp_shard *s) {
   }
 }
 
-static void describe(slp_token_shard *t, const slp_shard *s) {
+static void describe_token_shard(slp_token_shard *t, const slp_shard *s) {
   *t = (slp_token_shard){.id = s->id, .from.mark.arrived_ms = -1, .not_before_ms = s->at.not_before_ms};
   t->active = !s->marked;
   if (slp_acked_place(s, &t->from.mark)) {
@@ -83,7 +85,7 @@ static void describe(slp_token_shard *t, const slp_shard *s) {
   }
   for (int i = 0; i < 2 && !t->parent.p; i++) {
     const slp_shard *p = slp_lineage_parent(s, i);
-    if (p && belongs(p)) t->parent = p->id;
+    if (p && belongs_in_token(p)) t->parent = p->id;
   }
 }
 
@@ -91,16 +93,16 @@ static int by_id(const void *a, const void *b) {
   return slp_str_cmp(((const slp_token_shard *)a)->id, ((const slp_token_shard *)b)->id);
 }
 
-static int write(slp_consumer *c, slp_buf *text) {
+static int write_positions(slp_consumer *c, slp_buf *text) {
   size_t at = 0, n = 0, i = 0;
   slp_shard *s;
   mark_held_back(c);
-  while ((s = slp_map_each(&c->shards, &at))) n += (size_t)belongs(s);
+  while ((s = slp_map_each(&c->shards, &at))) n += (size_t)belongs_in_token(s);
   if (n == 0) return SLOOP_ESTATE;
   slp_token_shard *shards = slp_zalloc_n(c->mem, n, sizeof *shards);
   if (!shards) return SLP_ENOMEM;
   for (at = 0; (s = slp_map_each(&c->shards, &at));) {
-    if (belongs(s)) describe(&shards[i++], s);
+    if (belongs_in_token(s)) describe_token_shard(&shards[i++], s);
   }
   qsort(shards, n, sizeof *shards, by_id);
   int r = slp_token_write(text, slp_str_of(c->arn ? c->arn : c->stream), shards, n);
@@ -112,7 +114,7 @@ int slp_consumer_save(slp_consumer *c, char *buf, size_t *len) {
   if (!c->started_from) return SLOOP_ESTATE;
   slp_buf text;
   slp_buf_init(&text, c->mem, SLP_TOKEN_BYTES_MAX);
-  int r = write(c, &text);
+  int r = write_positions(c, &text);
   size_t room = *len;
   if (!r) {
     *len = text.n;

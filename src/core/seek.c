@@ -54,7 +54,7 @@ static void moving_free(slp_consumer *c, moving *m) {
 }
 
 /* Makes the callback of seek m come in a later turn, with this status. */
-static void over(slp_consumer *c, moving *m, int status) {
+static void end_seek_later(slp_consumer *c, moving *m, int status) {
   m->over = 1;
   m->status = status;
   slp_post(c->engine->host, &c->seek.ev);
@@ -69,7 +69,7 @@ static void retire_shard(slp_consumer *c, slp_shard *s) {
   slp_queue_detach(s, &c->detached);
 }
 
-static void retire(slp_consumer *c, slp_map *old) {
+static void retire_old_shards(slp_consumer *c, slp_map *old) {
   size_t at = 0;
   slp_shard *s;
   slp_batches_forget_shards(c);
@@ -94,8 +94,8 @@ static void keep_pauses(slp_consumer *c, const slp_map *old) {
 
 /* Replaces the shards of c by new ones. Returns 0 if that succeeded: *old then has the old shards, and
  * *old_waiting_n says how many of them waited to be read. Otherwise nothing has changed, and f says why. */
-static int build(slp_consumer *c, slp_start_position *start_position, slp_map *old, uint32_t *old_waiting_n,
-                 slp_fail *f) {
+static int build_new_shards(slp_consumer *c, slp_start_position *start_position, slp_map *old,
+                            uint32_t *old_waiting_n, slp_fail *f) {
   *old = c->shards;
   *old_waiting_n = c->sum.waiting_n;
   slp_map_init(&c->shards, c->mem);
@@ -116,15 +116,15 @@ static void carry_out(slp_consumer *c, moving *m) {
   slp_fail f = {0};
   slp_map old;
   uint32_t old_waiting_n;
-  if (build(c, m->start_position, &old, &old_waiting_n, &f)) {
+  if (build_new_shards(c, m->start_position, &old, &old_waiting_n, &f)) {
     slp_report_error(c, &f, NULL, 0, 1, UINT64_MAX);
-    over(c, m, f.code);
+    end_seek_later(c, m, f.code);
     return;
   }
   uint32_t new_waiting_n = c->sum.waiting_n;
   keep_pauses(c, &old);
   c->sum.waiting_n = old_waiting_n;
-  retire(c, &old);
+  retire_old_shards(c, &old);
   c->sum.waiting_n = new_waiting_n;
   slp_start_position_free(c->start_position);
   c->start_position = m->start_position;
@@ -133,7 +133,7 @@ static void carry_out(slp_consumer *c, moving *m) {
   c->tip_told = 0;
   slp_deliver_anew(c->engine);
   slp_start_tell_losses(c, c->start_position);
-  over(c, m, 0);
+  end_seek_later(c, m, 0);
   slp_deliver_soon(c->engine); /* joined consumers may have waited for records of a shard that is freed now */
   slp_pump_soon(c->engine);
 }
@@ -174,7 +174,7 @@ static void on_event(slp_event *ev) {
 void slp_seek_cancel(slp_consumer *c, int status) {
   SLP_LIST_EACH(&c->seek.moves, it) {
     moving *m = SLP_OWNER(it, moving, link);
-    if (!m->over) over(c, m, status);
+    if (!m->over) end_seek_later(c, m, status);
   }
 }
 

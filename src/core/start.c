@@ -26,7 +26,7 @@
 /* ---- start positions --------------------------------------------------------------------------------- */
 
 /* Writes to `why` what is wrong with the position. Returns SLOOP_EOPTION. */
-static int bad(char why[160], const char *what, const char *detail) {
+static int explain_bad_start(char why[160], const char *what, const char *detail) {
   snprintf(why, 160, "%s%.80s", what, detail ? detail : "(none)");
   return SLOOP_EOPTION;
 }
@@ -34,9 +34,9 @@ static int bad(char why[160], const char *what, const char *detail) {
 /* Returns SLOOP_EOPTION for a time that looks like Unix seconds instead of ms. Seconds of the years 2001 to
  * 5138, read as ms, are times from 1970 to 1973, before any stream existed. */
 static int check_time(int64_t at_ms, char why[160]) {
-  if (at_ms < 0) return bad(why, "start.at_ms is negative", "");
+  if (at_ms < 0) return explain_bad_start(why, "start.at_ms is negative", "");
   if (at_ms >= INT64_C(1000000000) && at_ms < INT64_C(100000000000))
-    return bad(why, "start.at_ms looks like Unix seconds; it counts milliseconds", "");
+    return explain_bad_start(why, "start.at_ms looks like Unix seconds; it counts milliseconds", "");
   return 0;
 }
 
@@ -47,16 +47,18 @@ int slp_start_position_check(const sloop_position_t *to, char why[160]) {
     case SLOOP_AT_TIME: return check_time(to->at_ms, why);
     case SLOOP_AT_SEQ: {
       slp_str seq = slp_str_of(to->seq);
-      if (!to->shard || !*to->shard) return bad(why, "start.shard is missing", "");
-      if (!slp_seq_fit(seq).n) return bad(why, "start.seq is not a sequence number: ", to->seq);
-      if (to->sub > UINT32_MAX) return bad(why, "start.sub is too large", "");
+      if (!to->shard || !*to->shard) return explain_bad_start(why, "start.shard is missing", "");
+      if (!slp_seq_fit(seq).n) return explain_bad_start(why, "start.seq is not a sequence number: ", to->seq);
+      if (to->sub > UINT32_MAX) return explain_bad_start(why, "start.sub is too large", "");
       return 0;
     }
-    case SLOOP_AT_TOKEN: return to->token && *to->token ? 0 : bad(why, "start.token is missing", "");
+    case SLOOP_AT_TOKEN:
+      return to->token && *to->token ? 0 : explain_bad_start(why, "start.token is missing", "");
     case SLOOP_AFTER_SEQ:
-    case SLOOP_AT_END: return bad(why, "start.kind is a position of a lease, where reading can't start", "");
+    case SLOOP_AT_END:
+      return explain_bad_start(why, "start.kind is a position of a lease, where reading can't start", "");
   }
-  return bad(why, "start.kind is none of sloop_position_kind_t", "");
+  return explain_bad_start(why, "start.kind is none of sloop_position_kind_t", "");
 }
 
 int slp_start_position_new(slp_start_position **ret, slp_mem *mem, const sloop_position_t *to,
@@ -97,7 +99,7 @@ static int has_end(slp_str id, const char *end) {
   return n <= id.n && memcmp(id.p + id.n - n, end, n) == 0;
 }
 
-static void skip(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_SKIPPED); }
+static void skip_shard(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_SKIPPED); }
 
 static void take_up(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_WANTED); }
 
@@ -189,7 +191,7 @@ static int start_all_at_seq(slp_consumer *c, slp_start_position *g, slp_fail *f)
       asked += slp_lineage_wanted(s);
       start_at(s, &g->from.mark);
     } else {
-      skip(s);
+      skip_shard(s);
     }
   }
   take_up_descendants(c);
@@ -221,7 +223,7 @@ static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
      * from its oldest record, after its parent. A closed shard is skipped if its children are listed. If they
      * are not, the shard is read, because its end will show the children. */
     if (slp_lineage_is_closed(s) && slp_lineage_has_children(s)) {
-      skip(s);
+      skip_shard(s);
     } else if (!open_parent_listed(s)) {
       start_at_latest(s);
     }
@@ -424,7 +426,7 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
     if (ts && ts->reads) {
       start_from(s, ts);
     } else {
-      skip(s);
+      skip_shard(s);
     }
   }
   take_up_orphans(c, t);
@@ -507,7 +509,7 @@ static int is_half_of_unknown(const slp_shard *s) {
 }
 
 /* Returns 1 if s, which appeared in a later listing, descends or may descend from a shard that is read. */
-static int belongs(const slp_shard *s, slp_open_ends *ends) {
+static int descends_from_read_shard(const slp_shard *s, slp_open_ends *ends) {
   const slp_token *t = s->consumer->start_position->token;
   const slp_token_shard *named = t ? slp_token_find(t, s->id) : NULL;
   if (named && named->reads) return 1;
@@ -554,7 +556,7 @@ static void leave_out(slp_consumer *c) {
   slp_open_ends_init(&ends, c->mem);
   find_open_ends(c, &ends);
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
-    if (s->marked && slp_lineage_wanted(s) && !belongs(s, &ends)) skip(s);
+    if (s->marked && slp_lineage_wanted(s) && !descends_from_read_shard(s, &ends)) skip_shard(s);
   take_up_other_halves(c, &ends);
   slp_open_ends_free(&ends);
   take_up_descendants(c);

@@ -30,12 +30,12 @@ typedef struct reader {
 
 /* ---- error messages ------------------------------------------------------------------------------------ */
 
-static int wrong(reader *r, const char *what) {
+static int explain_wrong_member(reader *r, const char *what) {
   snprintf(r->why, 160, "token: %s%s%s", r->where, r->where[0] ? " " : "", what);
   return SLOOP_ETOKEN;
 }
 
-static int broken(reader *r) {
+static int explain_broken_json(reader *r) {
   snprintf(r->why, 160, "token: not JSON at byte %zu: %s", r->j.at, r->j.why ? r->j.why : "nested too deep");
   return SLOOP_ETOKEN;
 }
@@ -54,12 +54,12 @@ static int read_text(reader *r, slp_str *ret, size_t max) {
   int k = slp_json_next(&r->j);
   *ret = (slp_str){NULL, 0};
   if (k == SLP_JSON_NULL) return 0;
-  if (k < 0) return broken(r);
-  if (k != SLP_JSON_STRING) return wrong(r, "is not a string");
+  if (k < 0) return explain_broken_json(r);
+  if (k != SLP_JSON_STRING) return explain_wrong_member(r, "is not a string");
   *ret = r->j.text;
-  if (ret->n == 0) return wrong(r, "is empty");
-  if (ret->n > max) return wrong(r, "is too long");
-  if (memchr(ret->p, 0, ret->n)) return wrong(r, "holds a zero byte");
+  if (ret->n == 0) return explain_wrong_member(r, "is empty");
+  if (ret->n > max) return explain_wrong_member(r, "is too long");
+  if (memchr(ret->p, 0, ret->n)) return explain_wrong_member(r, "holds a zero byte");
   return 0;
 }
 
@@ -67,11 +67,11 @@ static int read_text(reader *r, slp_str *ret, size_t max) {
 static int read_count(reader *r, uint64_t max, uint64_t *ret) {
   int k = slp_json_next(&r->j);
   if (k == SLP_JSON_NULL) return 0;
-  if (k < 0) return broken(r);
-  if (k != SLP_JSON_STRING && k != SLP_JSON_NUMBER) return wrong(r, "is not a number");
-  if (!is_number(r->j.text, 20)) return wrong(r, "is not a number");
+  if (k < 0) return explain_broken_json(r);
+  if (k != SLP_JSON_STRING && k != SLP_JSON_NUMBER) return explain_wrong_member(r, "is not a number");
+  if (!is_number(r->j.text, 20)) return explain_wrong_member(r, "is not a number");
   uint64_t v = 0;
-  if (slp_parse_u64(r->j.text, &v) || v > max) return wrong(r, "is out of range");
+  if (slp_parse_u64(r->j.text, &v) || v > max) return explain_wrong_member(r, "is out of range");
   *ret = v;
   return 0;
 }
@@ -92,7 +92,7 @@ static int read_place(reader *r, slp_position_kind *ret) {
     *ret = names[i].kind;
     return 0;
   }
-  return wrong(r, "is none of trim_horizon, latest, at_sequence, after_sequence");
+  return explain_wrong_member(r, "is none of trim_horizon, latest, at_sequence, after_sequence");
 }
 
 /* ---- shards ------------------------------------------------------------------------------------------ */
@@ -109,7 +109,7 @@ static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
     e = read_text(r, &seq, STREAM_MAX);
     if (e || !seq.p) return e;
     seq = slp_seq_fit(seq);
-    if (!seq.n) return wrong(r, "is not a sequence number");
+    if (!seq.n) return explain_wrong_member(r, "is not a sequence number");
     slp_mark before = s->from.mark;
     slp_mark_set(&s->from.mark, seq, before.sub, before.arrived_ms);
     s->from.mark.idle = before.idle;
@@ -136,7 +136,7 @@ static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
     if (!e && n != UINT64_MAX) *time = (int64_t)n;
     return e;
   }
-  return slp_json_skip(&r->j) ? broken(r) : 0;
+  return slp_json_skip(&r->j) ? explain_broken_json(r) : 0;
 }
 
 static int is_exact(const slp_token_shard *s) {
@@ -149,14 +149,14 @@ static int read_shard(reader *r, size_t i) {
                        .not_before_ms = INT64_MIN};
   int k, e = 0;
   while (!e && (k = slp_json_next(&r->j)) != SLP_JSON_OBJECT_END)
-    e = k == SLP_JSON_KEY ? read_member(r, &s, r->j.text, i) : broken(r);
+    e = k == SLP_JSON_KEY ? read_member(r, &s, r->j.text, i) : explain_broken_json(r);
   if (e) return e;
   snprintf(r->where, sizeof r->where, "shards[%zu]", i);
-  if (!s.id.p) return wrong(r, "has no shard_id");
-  if (is_exact(&s) && !s.from.mark.seq_n) return wrong(r, "has no sequence_number");
+  if (!s.id.p) return explain_wrong_member(r, "has no shard_id");
+  if (is_exact(&s) && !s.from.mark.seq_n) return explain_wrong_member(r, "has no sequence_number");
   if (!is_exact(&s)) s.from.mark = (slp_mark){.arrived_ms = -1};
   if (s.from.mark.idle && s.from.kind != SLP_POSITION_AFTER)
-    return wrong(r, "has no_record, but not after_sequence");
+    return explain_wrong_member(r, "has no_record, but not after_sequence");
   if (s.from.mark.idle) s.from.mark.sub = UINT32_MAX;
   slp_token_shard *twin = slp_token_find(t, s.id);
   if (twin) { /* a token written by bloop may contain a shard twice; then its last entry counts */
@@ -165,7 +165,7 @@ static int read_shard(reader *r, size_t i) {
     twin->id = id; /* keep the id of the first entry, because the map's key points to it */
     return 0;
   }
-  if (t->shards_n == SLP_TOKEN_SHARDS_MAX) return wrong(r, "is one too many");
+  if (t->shards_n == SLP_TOKEN_SHARDS_MAX) return explain_wrong_member(r, "is one too many");
   if (t->shards_n == t->shards_cap) {
     slp_token_shard *more = slp_doubled(t->mem, t->shards, &t->shards_cap, 16, sizeof *more);
     if (!more) return SLP_ENOMEM;
@@ -178,8 +178,8 @@ static int read_shard(reader *r, size_t i) {
 static int read_shards(reader *r) {
   int k = slp_json_next(&r->j);
   snprintf(r->where, sizeof r->where, "shards");
-  if (k < 0) return broken(r);
-  if (k != SLP_JSON_ARRAY) return wrong(r, "is not a list");
+  if (k < 0) return explain_broken_json(r);
+  if (k != SLP_JSON_ARRAY) return explain_wrong_member(r, "is not a list");
   /* if the token has two members "shards", the last one counts */
   slp_map_free(&r->t->ids);
   slp_map_init(&r->t->ids, r->t->mem);
@@ -187,9 +187,9 @@ static int read_shards(reader *r) {
   for (size_t i = 0;; i++) {
     k = slp_json_next(&r->j);
     if (k == SLP_JSON_ARRAY_END) return 0;
-    if (k < 0) return broken(r);
+    if (k < 0) return explain_broken_json(r);
     snprintf(r->where, sizeof r->where, "shards[%zu]", i);
-    if (k != SLP_JSON_OBJECT) return wrong(r, "is not an object");
+    if (k != SLP_JSON_OBJECT) return explain_wrong_member(r, "is not an object");
     int e = read_shard(r, i);
     if (e) return e;
   }
@@ -200,16 +200,16 @@ static int read_shards(reader *r) {
 static int read_active(reader *r) {
   int k = slp_json_next(&r->j);
   snprintf(r->where, sizeof r->where, "active");
-  if (k < 0) return broken(r);
-  if (k != SLP_JSON_ARRAY) return wrong(r, "is not a list");
+  if (k < 0) return explain_broken_json(r);
+  if (k != SLP_JSON_ARRAY) return explain_wrong_member(r, "is not a list");
   r->active_n = 0;
   for (;;) {
     k = slp_json_next(&r->j);
     if (k == SLP_JSON_ARRAY_END) return 0;
-    if (k < 0) return broken(r);
+    if (k < 0) return explain_broken_json(r);
     snprintf(r->where, sizeof r->where, "active[%zu]", r->active_n);
-    if (k != SLP_JSON_STRING) return wrong(r, "is not a string");
-    if (r->active_n == SLP_TOKEN_SHARDS_MAX) return wrong(r, "is one too many");
+    if (k != SLP_JSON_STRING) return explain_wrong_member(r, "is not a string");
+    if (r->active_n == SLP_TOKEN_SHARDS_MAX) return explain_wrong_member(r, "is one too many");
     if (r->active_n == r->active_cap) {
       slp_str *more = slp_doubled(r->t->mem, r->active, &r->active_cap, 16, sizeof *more);
       if (!more) return SLP_ENOMEM;
@@ -223,19 +223,19 @@ static int mark_active(reader *r) {
   for (size_t i = 0; i < r->active_n; i++) {
     slp_token_shard *s = slp_token_find(r->t, r->active[i]);
     snprintf(r->where, sizeof r->where, "active[%zu]", i);
-    if (!s) return wrong(r, "names a shard that is not among shards");
+    if (!s) return explain_wrong_member(r, "names a shard that is not among shards");
     s->active = 1;
   }
   r->where[0] = 0;
-  if (!r->t->stream.p) return wrong(r, "stream_arn is missing");
-  if (!r->active_n) return wrong(r, "no shard of it is active");
+  if (!r->t->stream.p) return explain_wrong_member(r, "stream_arn is missing");
+  if (!r->active_n) return explain_wrong_member(r, "no shard of it is active");
   return 0;
 }
 
 static int read_all(reader *r) {
   int k = slp_json_next(&r->j), e = 0;
-  if (k < 0) return broken(r);
-  if (k != SLP_JSON_OBJECT) return wrong(r, "it is not a JSON object");
+  if (k < 0) return explain_broken_json(r);
+  if (k != SLP_JSON_OBJECT) return explain_wrong_member(r, "it is not a JSON object");
   while ((k = slp_json_next(&r->j)) == SLP_JSON_KEY && !e) {
     slp_str key = r->j.text;
     if (slp_str_is(key, "stream_arn")) {
@@ -246,18 +246,18 @@ static int read_all(reader *r) {
     } else if (slp_str_is(key, "shards")) {
       e = read_shards(r);
     } else if (slp_json_skip(&r->j)) {
-      e = broken(r);
+      e = explain_broken_json(r);
     }
     if (e) return e;
   }
-  if (k < 0 || slp_json_next(&r->j) != SLP_JSON_END) return broken(r);
+  if (k < 0 || slp_json_next(&r->j) != SLP_JSON_END) return explain_broken_json(r);
   return mark_active(r);
 }
 
 int slp_token_read(slp_token **ret, slp_mem *mem, slp_str text, char why[160]) {
   *ret = NULL;
   reader r = {.why = why};
-  if (text.n > SLP_TOKEN_BYTES_MAX) return wrong(&r, "it is too long");
+  if (text.n > SLP_TOKEN_BYTES_MAX) return explain_wrong_member(&r, "it is too long");
   slp_token *t = SLP_NEW(mem, slp_token);
   if (!t) return SLP_ENOMEM;
   t->mem = slp_mem_hold(mem);

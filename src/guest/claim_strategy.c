@@ -31,13 +31,14 @@
 /* enough, because an owner that saves every second and renews every 2.5 s sees one claim in five */
 #define CLAIMS_MAX 20
 
-static slp_str me(const slp_fleet *f) { return slp_instance_str(&f->me); }
+static slp_str own_instance(const slp_fleet *f) { return slp_instance_str(&f->me); }
 
 /* The time in the row is by the last owner's clock, which may be ahead. So a claim of a worker of sloop also
  * ends when the row has not changed for one lease time by this worker's own clock. */
 uint64_t slp_claim_reserved_until_us(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
-  uint64_t until_us = slp_expiry_reserved_us(row, me(f), slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
+  uint64_t until_us =
+      slp_expiry_reserved_us(row, own_instance(f), slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
   slp_str id, incarnation;
   int still = until_us && seen && slp_guest_seen_of(seen)->silence.reads &&
               slp_guest_seen_of(seen)->silence.last.counter == row->epoch;
@@ -46,21 +47,21 @@ uint64_t slp_claim_reserved_until_us(slp_fleet *f, const slp_lease_row *row) {
                      slp_after_us(slp_guest_seen_of(seen)->silence.since_us, slp_fleet_lease_us(f)));
 }
 
-static int reserved(slp_fleet *f, const slp_lease_row *row) {
+static int is_reserved(slp_fleet *f, const slp_lease_row *row) {
   return slp_claim_reserved_until_us(f, row) > slp_fleet_now(f);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
 /* Stops asking for this lease for some time, because its owner does not see the claims. */
-static void unheard(slp_lease *l) {
+static void give_up_unheard_claim(slp_lease *l) {
   slp_steal_unheard(l->f, 1);
   slp_choice_forget(l);
 }
 
 /* Called when a lease that this worker wants is still a living owner's. Waits, writes a claim (again), or
  * gives up. */
-static void wait(slp_lease *l, const slp_lease_row *row) {
+static void wait_or_claim(slp_lease *l, const slp_lease_row *row) {
   int asked = slp_ask_is_mine(l, row);
   int as_chosen = slp_str_eq(row->owner, slp_instance_str(&slp_guest_lease_of(l)->choice.from));
   if (asked && as_chosen) {
@@ -72,7 +73,7 @@ static void wait(slp_lease *l, const slp_lease_row *row) {
              (l->state == SLP_LEASE_WANTED || ++slp_guest_lease_of(l)->choice.unheard < CLAIMS_MAX)) {
     slp_lease_claim(l);
   } else {
-    unheard(l);
+    give_up_unheard_claim(l);
   }
 }
 
@@ -80,16 +81,16 @@ static void wait(slp_lease *l, const slp_lease_row *row) {
  * late checkpoint of a Go program does that, because it is written without a condition. Its sign is that
  * the time in the row is earlier than the time that this worker wrote; no take sets an earlier time. */
 int slp_claim_is_put_back(const slp_lease *l, const slp_lease_row *row) {
-  return row->owner.n && !slp_str_eq(row->owner, me(l->f)) && row->epoch < l->own.row_epoch;
+  return row->owner.n && !slp_str_eq(row->owner, own_instance(l->f)) && row->epoch < l->own.row_epoch;
 }
 
 /* Handles the row of one lease that was read by itself. If this worker has chosen the lease, it asks for the
  * lease, waits, or takes the lease if it is free. */
 void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
-  int free = !row->owner.n || slp_str_eq(row->owner, me(f)) || slp_ask_owner_is_dead(l, row) ||
+  int free = !row->owner.n || slp_str_eq(row->owner, own_instance(f)) || slp_ask_owner_is_dead(l, row) ||
              (slp_guest_lease_of(l)->choice.restores && slp_claim_is_put_back(l, row));
-  int may = slp_lease_wanted(l) && !reserved(f, row);
+  int may = slp_lease_wanted(l) && !is_reserved(f, row);
   if (!may && slp_ask_is_mine(l, row)) {
     slp_ask_take_back(l);
   } else if (may && free) {
@@ -97,7 +98,7 @@ void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
     slp_lease_choose(l);
     slp_lease_take(l);
   } else if (may && slp_guest_lease_of(l)->choice.from.n) {
-    wait(l, row);
+    wait_or_claim(l, row);
   } else {
     slp_choice_forget(l);
   }
@@ -107,7 +108,7 @@ void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
  * may still be in the row, so it is removed. */
 void slp_claim_missed(slp_lease *l) {
   int unsent = l->op.end == SLP_OUTCOME_GIVEN_UP;
-  if (unsent && slp_str_eq(slp_instance_str(&l->row.claim), me(l->f)))
+  if (unsent && slp_str_eq(slp_instance_str(&l->row.claim), own_instance(l->f)))
     slp_ask_take_back(l);
   else
     slp_choice_forget(l);

@@ -19,7 +19,7 @@
  * lease under way, and each write leaves one certain number. So if the row has this worker's name and that
  * number, this write has reached the table. Numbers never come back, so a write that was refused can't
  * succeed later. */
-static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
+static slp_outcome outcome_of_counted_write(const slp_operation *i, const slp_lease_row *l) {
   int mine = slp_str_eq(l->owner, i->me), next = l->epoch == slp_epoch_after(i);
   int as_before = mine && l->epoch == i->epoch;
   if (mine && next) SLP_PROBE("settle, kcl: a write had got in");
@@ -52,7 +52,7 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
 }
 
 slp_outcome slp_counted_outcome(const slp_operation *i, int there, const slp_parsed_row *parsed) {
-  if (there && parsed->kind == SLP_ROW_LEASE) return counted(i, &parsed->u.lease);
+  if (there && parsed->kind == SLP_ROW_LEASE) return outcome_of_counted_write(i, &parsed->u.lease);
   return there && i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
 }
 
@@ -73,7 +73,7 @@ static uint64_t mix_text(uint64_t h, slp_str s) {
 /* Returns a hash of owner, number and position. The owner is in it because each owner may begin again with
  * the same numbers. The position is in it because a program may save a checkpoint without changing the
  * number. */
-static uint64_t mix(const slp_lease_row *row) {
+static uint64_t hash_lease_row(const slp_lease_row *row) {
   uint64_t h = mix_text(UINT64_C(0xcbf29ce484222325), row->owner);
   h = (h ^ row->epoch) * UINT64_C(0x100000001b3);
   return mix_text(h ^ (uint64_t)row->position.kind, slp_mark_seq(&row->position.mark));
@@ -84,7 +84,7 @@ slp_sign slp_counted_sign_of_tick(const slp_lease_row *row, int64_t wall_ms, uin
   (void)wall_ms;
   (void)now_us;
   (void)lease_ms;
-  return (slp_sign){.counter = mix(row)};
+  return (slp_sign){.counter = hash_lease_row(row)};
 }
 
 slp_sign slp_counted_sign_of_time(const slp_lease_row *row, int64_t wall_ms, uint64_t now_us,

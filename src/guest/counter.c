@@ -142,7 +142,7 @@ static void was_claimed(slp_lease *l, const slp_write *op) {
   renew_soon(l, l->row.claim.n ? 0 : RETRY_US);
 }
 
-static void renewed(slp_write *op) {
+static void on_renewal_answered(slp_write *op) {
   slp_lease *l = op->owner;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
@@ -160,7 +160,7 @@ static void renewed(slp_write *op) {
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
 }
 
-static int renew(slp_lease *l) {
+static int send_renewal(slp_lease *l) {
   slp_operation *i = &l->op.i;
   if (slp_lease_put(l)) return 1;
   slp_fleet_operation(l->f, i, SLP_GUEST_RENEW);
@@ -168,7 +168,7 @@ static int renew(slp_lease *l) {
   slp_lease_quote_claim(l, i);
   slp_counter_tell_rate(l, i);
   l->op.tries_max = 0;
-  return slp_lease_send(l, SLP_GUEST_RENEW, renewed);
+  return slp_lease_send(l, SLP_GUEST_RENEW, on_renewal_answered);
 }
 
 void slp_counter_park(slp_lease *l) {
@@ -191,7 +191,7 @@ void slp_counter_beat(slp_fleet *f) {
     if (slp_guest_lease_of(l)->counter.renew_us > now + slack)
       next = slp_min_u64(next, slp_guest_lease_of(l)->counter.renew_us);
     /* another write of this lease is under way, or too many writes on other leases are */
-    else if (l->op.busy || !renew(l))
+    else if (l->op.busy || !send_renewal(l))
       next = slp_min_u64(next, now + BUSY_US);
   }
   slp_beat_at(f, next);

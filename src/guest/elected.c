@@ -22,7 +22,7 @@ static int by_name(const void *a, const void *b) {
 
 /* Fills `names` with the owners of all leases as the KCL sees them: sorted, each name once. Returns how many
  * there are. */
-static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
+static size_t collect_owner_names(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
   size_t n = 0, kept = 0;
   for (size_t i = 0; i < rows->n; i++) {
     slp_parsed_row row;
@@ -41,7 +41,7 @@ static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
 int slp_elected_saw(slp_fleet *f, const slp_store_rows *rows, int was) {
   slp_str *names = slp_zalloc_n(f->mem, rows->n + 1, sizeof *names);
   if (!names) return was; /* no memory: returns the answer of the last round; the next round tries again */
-  size_t n = owners(f, rows, names);
+  size_t n = collect_owner_names(f, rows, names);
   uint32_t first = n && n < UINT32_MAX ? slp_elected((uint32_t)n, f->mem) : SLP_NOBODY;
   int mine = first != SLP_NOBODY && slp_str_eq(names[first], slp_instance_str(&f->me));
   slp_free(f->mem, names);

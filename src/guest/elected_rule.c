@@ -10,15 +10,15 @@
 #define MULTIPLIER UINT64_C(0x5DEECE66D)
 #define MASK ((UINT64_C(1) << 48) - 1)
 
-static uint32_t next31(uint64_t *state) {
+static uint32_t java_random_31_bits(uint64_t *state) {
   *state = (*state * MULTIPLIER + 0xB) & MASK;
   return (uint32_t)(*state >> 17);
 }
 
-static uint32_t below(uint64_t *state, uint32_t bound) {
-  uint32_t bits = next31(state);
+static uint32_t java_random_below(uint64_t *state, uint32_t bound) {
+  uint32_t bits = java_random_31_bits(state);
   if ((bound & (bound - 1)) == 0) return (uint32_t)(((uint64_t)bound * bits) >> 31);
-  while (bits - bits % bound + (bound - 1) > INT32_MAX) bits = next31(state);
+  while (bits - bits % bound + (bound - 1) > INT32_MAX) bits = java_random_31_bits(state);
   return bits % bound;
 }
 
@@ -29,7 +29,7 @@ uint32_t slp_elected(uint32_t n, slp_mem *mem) {
   uint64_t state = (SEED ^ MULTIPLIER) & MASK;
   uint32_t at = 0, *picks = slp_zalloc_n(mem, (size_t)n + 1, sizeof *picks);
   if (!picks) return SLP_NOBODY;
-  for (uint32_t i = n; i > 1; i--) picks[i] = below(&state, i);
+  for (uint32_t i = n; i > 1; i--) picks[i] = java_random_below(&state, i);
   for (uint32_t i = 2; i <= n; i++) at = at == i - 1 ? picks[i] : at == picks[i] ? i - 1 : at;
   slp_free(mem, picks);
   return at;

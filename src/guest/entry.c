@@ -49,7 +49,7 @@ static void keep_out(slp_fleet *f, const char *why) {
   slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "schema %s: %s", f->schema->name, why);
 }
 
-static void refuse(slp_fleet *f, slp_str row, const char *why) {
+static void keep_out_for_row(slp_fleet *f, slp_str row, const char *why) {
   char text[400];
   snprintf(text, sizeof text, "row %.*s of the table: %s", (int)slp_min_u64(row.n, 128), row.p, why);
   keep_out(f, text);
@@ -128,8 +128,9 @@ static int see_lease(slp_read *r, sight *s, const slp_parsed_row *row) {
   const slp_lease_row *l = &row->u.lease;
   const slp_listed *listed = slp_listed_get(f, l->shard);
   if (l->stranger && has_changed(f, l, r->rq->done_us)) {
-    refuse(f, row->key.hash,
-           "a worker of the other system runs here and takes leases that others hold: stop it first");
+    keep_out_for_row(
+        f, row->key.hash,
+        "a worker of the other system runs here and takes leases that others hold: stop it first");
     return 1;
   }
   s->leases++;
@@ -148,7 +149,7 @@ static int see_all(slp_read *r, sight *s) {
     for (slp_listed *d; (d = slp_listed_each(f, &at));) slp_other_stream_newest(&s->other, d->desc.id);
   while (slp_read_next(r, &row)) {
     if (row.kind == SLP_ROW_BAD && row.foreign) {
-      refuse(f, row.key.hash, row.why);
+      keep_out_for_row(f, row.key.hash, row.why);
       return 1;
     }
     if (row.kind == SLP_ROW_LEASE && see_lease(r, s, &row)) return 1;
@@ -166,7 +167,7 @@ static int see_form(slp_read *r, slp_table_form *ret) {
   return ret->refused[0] != 0;
 }
 
-static void looked(slp_read *r) {
+static void on_entry_table_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_entry *e = &slp_guest_of(f)->entry;
   slp_table_form form;
@@ -193,22 +194,22 @@ static void looked(slp_read *r) {
   e->then(f);
 }
 
-static void run(slp_timer *t) {
+static void on_entry_timer(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, entry.timer)->f;
-  slp_read_all(&slp_guest_of(f)->entry.read, 1, looked);
+  slp_read_all(&slp_guest_of(f)->entry.read, 1, on_entry_table_read);
 }
 
 void slp_entry_begin(slp_fleet *f, void (*then)(slp_fleet *f)) {
   slp_guest_of(f)->entry.then = then;
   slp_guest_of(f)->entry.since_us = 0;
-  slp_read_all(&slp_guest_of(f)->entry.read, 1, looked);
+  slp_read_all(&slp_guest_of(f)->entry.read, 1, on_entry_table_read);
 }
 
 /* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 void slp_entry_init(slp_fleet *f) {
   slp_read_init(&slp_guest_of(f)->entry.read, f, "the lease table", 0);
-  slp_fleet_timer_init(&slp_guest_of(f)->entry.timer, run);
+  slp_fleet_timer_init(&slp_guest_of(f)->entry.timer, on_entry_timer);
 }
 
 void slp_entry_stop(slp_fleet *f) {

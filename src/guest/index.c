@@ -77,7 +77,7 @@ static void move(slp_fleet *f, slp_index_phase to) {
 
 static int is_in(const slp_fleet *f, slp_index_phase phase) { return slp_guest_of(f)->index.phase == phase; }
 
-static void rest(slp_fleet *f, uint64_t us) {
+static void rest_until_next_round(slp_fleet *f, uint64_t us) {
   move(f, SLP_INDEX_REST);
   slp_fleet_timer(f, &slp_guest_of(f)->index.timer, slp_after_us(slp_fleet_now(f), us));
 }
@@ -94,7 +94,7 @@ static void give_up_all(slp_fleet *f) {
 }
 
 /* Ends a round that failed. If that round has listed the stream's shards, the next round lists them again. */
-static void failed(slp_fleet *f) {
+static void end_failed_round(slp_fleet *f) {
   slp_bulk_write_stop(f);
   slp_guest_of(f)->index.look |= slp_guest_of(f)->index.listed;
   if (slp_guest_of(f)->index.round_us &&
@@ -102,12 +102,12 @@ static void failed(slp_fleet *f) {
     SLP_PROBE("index: no round for a whole lease");
     give_up_all(f);
   }
-  rest(f, slp_fleet_jitter(f, RETRY_US, 50));
+  rest_until_next_round(f, slp_fleet_jitter(f, RETRY_US, 50));
 }
 
 /* ---- names ------------------------------------------------------------------------------------------- */
 
-static int same(const slp_index_names *have, const slp_str *names, size_t n) {
+static int names_are_same(const slp_index_names *have, const slp_str *names, size_t n) {
   if (have->n != n) return 0;
   for (size_t i = 0; i < n; i++)
     if (!slp_str_eq(have->all[i], names[i])) return 0;
@@ -116,9 +116,9 @@ static int same(const slp_index_names *have, const slp_str *names, size_t n) {
 
 /* If `names` differ from the names in `to`, replaces `to` by copies of `names`, and remembers the time of the
  * change. Returns 0, or SLP_ENOMEM with `to` as it was. */
-static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t n) {
+static int keep_changed_names(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t n) {
   size_t bytes = 0;
-  if (same(to, names, n)) return 0;
+  if (names_are_same(to, names, n)) return 0;
   for (size_t i = 0; i < n; i++) bytes += names[i].n;
   slp_str *all = slp_alloc(f->mem, (n + 1) * sizeof *all + bytes);
   if (!all) return SLP_ENOMEM;
@@ -138,7 +138,7 @@ static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t 
 /* ---- damaged rows ------------------------------------------------------------------------------------- */
 
 /* Ends this worker, because it found a damaged row before it joined. The worker has not written anything. */
-static void refuse(slp_fleet *f, const slp_parsed_row *row) {
+static void fail_on_damaged_row(slp_fleet *f, const slp_parsed_row *row) {
   slp_str key = row->key.hash;
   slp_indexing_stop(f);
   slp_life_move(f, SLP_WORKER_OUT);
@@ -152,7 +152,7 @@ static void refuse(slp_fleet *f, const slp_parsed_row *row) {
 static int is_bad(slp_fleet *f, const slp_parsed_row *row) {
   if (row->kind != SLP_ROW_BAD) return 0;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {
-    refuse(f, row);
+    fail_on_damaged_row(f, row);
     return 1;
   }
   slp_fleet_bad_row(f, nothing, &row->key, row->why);
@@ -161,7 +161,7 @@ static int is_bad(slp_fleet *f, const slp_parsed_row *row) {
 
 /* ---- who owns a lease? --------------------------------------------------------------------------------- */
 
-static int lives(const slp_fleet *f, slp_str worker) {
+static int is_living_index_worker(const slp_fleet *f, slp_str worker) {
   const slp_index_names *all = &slp_guest_of(f)->index.workers;
   for (size_t i = 0; i < all->n; i++)
     if (slp_str_eq(all->all[i], worker)) return 1;
@@ -180,7 +180,7 @@ static int is_left(slp_lease *l, const slp_lease_row *row) {
   if (!row->owner.n || slp_str_eq(row->owner, slp_instance_str(&f->me))) return 1;
   if (!seen || !slp_proof_is(f, SLP_PROOF_GOOD)) return 0;
   slp_counter_saw(f, seen, row, now);
-  int alive = lives(f, row->owner);
+  int alive = is_living_index_worker(f, row->owner);
   uint64_t at = slp_strategy_dead_us(f->strategy, &slp_guest_seen_of(seen)->silence,
                                      alive ? lease_us : 2 * period_us(f), slp_fleet_trouble_us(f));
   if (alive) at = slp_max_u64(at, slp_after_us(slp_guest_of(f)->index.changed_us, lease_us));
@@ -205,7 +205,7 @@ void slp_indexing_missed(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f) +
 /* Assigns to this worker the leases of its share, and marks all its other leases as not assigned. The
  * share follows from the list of shards and the living workers. If a shard of the share has no row, the
  * next round lists the stream's shards. */
-static void share(slp_fleet *f, const slp_snapshot *s) {
+static void assign_own_share(slp_fleet *f, const slp_snapshot *s) {
   const slp_indexing *x = &slp_guest_of(f)->index;
   size_t at = 0;
   for (size_t i = 0; i < x->list.n; i++) {
@@ -230,22 +230,22 @@ static void share(slp_fleet *f, const slp_snapshot *s) {
 
 /* Sets when the next round begins. The worker that renews the list of shards has rounds at least as often as
  * list_ms says, because the stream is listed in rounds. */
-static void again(slp_fleet *f, int soon) {
+static void schedule_next_round(slp_fleet *f, int soon) {
   uint64_t us = period_us(f);
   if (slp_guest_of(f)->index.leads) us = slp_min_u64(us, slp_listed_every_us(f));
-  rest(f, soon ? SOON_US : slp_fleet_jitter(f, us / 20 * 19, 5));
+  rest_until_next_round(f, soon ? SOON_US : slp_fleet_jitter(f, us / 20 * 19, 5));
 }
 
-static void written(slp_fleet *f, uint32_t refused, int given_up) {
+static void on_index_rows_written(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused; /* a refused CREATE needs no action: another worker has created that row first */
   if (given_up)
-    failed(f);
+    end_failed_round(f);
   else
     /* soon, so that leases that were just created are shared and taken */
-    again(f, slp_guest_of(f)->index.listed);
+    schedule_next_round(f, slp_guest_of(f)->index.listed);
 }
 
-static void use(slp_fleet *f, const slp_snapshot *s) {
+static void apply_table_rows(slp_fleet *f, const slp_snapshot *s) {
   int made, removed; /* neither is used: this layout removes no rows of leases */
   slp_seen_forget(f, s, NULL);
   if (slp_guest_of(f)->index.listed) {
@@ -256,13 +256,13 @@ static void use(slp_fleet *f, const slp_snapshot *s) {
     f->stats.shard_syncs++;
   }
   slp_polls_forget_leases(f);
-  if (slp_guest_of(f)->index.list.n) share(f, s);
+  if (slp_guest_of(f)->index.list.n) assign_own_share(f, s);
   if (!slp_bulk_write_n(f)) {
-    again(f, slp_guest_of(f)->index.look && !slp_guest_of(f)->index.listed);
+    schedule_next_round(f, slp_guest_of(f)->index.look && !slp_guest_of(f)->index.listed);
     return;
   }
   move(f, SLP_INDEX_WRITING);
-  slp_bulk_write_run(f, NULL, written);
+  slp_bulk_write_run(f, NULL, on_index_rows_written);
 }
 
 static void leases_read(slp_read *r) {
@@ -270,7 +270,7 @@ static void leases_read(slp_read *r) {
   slp_snapshot s;
   if (!r->came || slp_snapshot_make(&s, f->schema, r->rows)) {
     slp_fleet_trouble(f);
-    failed(f);
+    end_failed_round(f);
     return;
   }
   for (size_t i = 0; i < s.leases_n; i++) {
@@ -281,7 +281,7 @@ static void leases_read(slp_read *r) {
     slp_shut_saw(f, &s);
   else
     slp_shut_forget(f);
-  use(f, &s);
+  apply_table_rows(f, &s);
 }
 
 static void read_leases(slp_fleet *f) {
@@ -295,7 +295,7 @@ void slp_indexing_listed(slp_fleet *f, int ok) {
   if (ok)
     read_leases(f);
   else
-    failed(f);
+    end_failed_round(f);
 }
 
 static void list_shards(slp_fleet *f) {
@@ -327,7 +327,7 @@ static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
   }
 }
 
-static void led(slp_write *op) {
+static void on_lead_answered(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   int leads = op->end == SLP_OUTCOME_DONE && op->i.kind == SLP_OPERATION_LEAD;
   int given_up = op->end == SLP_OUTCOME_GIVEN_UP;
@@ -339,12 +339,12 @@ static void led(slp_write *op) {
                               : "another worker renews the list of shards");
   slp_guest_of(f)->index.leads = (uint8_t)leads;
   if (given_up)
-    failed(f);
+    end_failed_round(f);
   else
     list_shards(f);
 }
 
-static void send(slp_fleet *f, slp_operation_kind kind, void (*on_done)(slp_write *op)) {
+static void send_index_write(slp_fleet *f, slp_operation_kind kind, void (*on_done)(slp_write *op)) {
   slp_write *op = &slp_guest_of(f)->index.write;
   slp_fleet_operation(f, &op->i, kind);
   op->i.owner = slp_instance_str(&slp_guest_of(f)->index.leader);
@@ -353,14 +353,14 @@ static void send(slp_fleet *f, slp_operation_kind kind, void (*on_done)(slp_writ
   slp_write_send(op, on_done);
 }
 
-static void lead(slp_fleet *f) {
+static void lead_or_follow(slp_fleet *f) {
   int named = slp_str_eq(slp_instance_str(&slp_guest_of(f)->index.leader), slp_instance_str(&f->me));
   if (slp_index_may_lead(f)) {
     move(f, SLP_INDEX_LEADING);
-    send(f, SLP_OPERATION_LEAD, led);
+    send_index_write(f, SLP_OPERATION_LEAD, on_lead_answered);
   } else if (named) {
     move(f, SLP_INDEX_LEADING);
-    send(f, SLP_OPERATION_RESIGN, led);
+    send_index_write(f, SLP_OPERATION_RESIGN, on_lead_answered);
   } else {
     slp_guest_of(f)->index.leads = 0;
     list_shards(f);
@@ -384,19 +384,19 @@ static void list_read(slp_read *r) {
     if (row.kind != SLP_ROW_ASSIGNMENT) continue;
     there = 1;
     x->list_ns = row.u.assignment.version;
-    kept = keep(f, &x->list, row.u.assignment.plus, row.u.assignment.plus_n);
+    kept = keep_changed_names(f, &x->list, row.u.assignment.plus, row.u.assignment.plus_n);
   }
   if (!r->came || bad || kept) {
-    failed(f);
+    end_failed_round(f);
   } else if (slp_worker_is(f, SLP_WORKER_JOINING)) {
     move(f, SLP_INDEX_REST);
     slp_worker_begins(f);
   } else {
     if (!there) {
       x->list_ns = 0;
-      keep(f, &x->list, NULL, 0);
+      keep_changed_names(f, &x->list, NULL, 0);
     }
-    lead(f);
+    lead_or_follow(f);
   }
 }
 
@@ -407,7 +407,7 @@ static void list_read(slp_read *r) {
 static int is_alive(slp_fleet *f, const slp_worker_row *w) {
   int64_t since_ns = (int64_t)w->counter + (int64_t)(slp_fleet_lease_us(f) * NS_PER_US);
   uint64_t trouble_us = slp_fleet_trouble_us(f), until_us = slp_after_us(trouble_us, slp_fleet_lease_us(f));
-  int spared = trouble_us && slp_fleet_now(f) < until_us && lives(f, w->id);
+  int spared = trouble_us && slp_fleet_now(f) < until_us && is_living_index_worker(f, w->id);
   return spared || since_ns / 1000000 > slp_wall_ms(f->h);
 }
 
@@ -427,8 +427,8 @@ static void workers_read(slp_read *r) {
   size_t place = names ? slp_index_place(names, n, slp_instance_str(&f->me)) : 0;
   /* 0: other workers have removed this worker's row */
   int here = slp_worker_is(f, SLP_WORKER_JOINING) || place < n;
-  if (!names || !here || keep(f, &slp_guest_of(f)->index.workers, names, n)) {
-    failed(f);
+  if (!names || !here || keep_changed_names(f, &slp_guest_of(f)->index.workers, names, n)) {
+    end_failed_round(f);
     return;
   }
   slp_guest_of(f)->index.place = place;
@@ -441,11 +441,11 @@ static void read_workers(slp_fleet *f) {
   slp_read_side(&slp_guest_of(f)->index.read, 1, workers_read);
 }
 
-static void told(slp_write *op) {
+static void on_client_row_published(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   count_failures(f, op, &slp_guest_of(f)->index.unpublished);
   if (op->end != SLP_OUTCOME_DONE) {
-    failed(f);
+    end_failed_round(f);
     return;
   }
   slp_guest_of(f)->index.told = 1;
@@ -454,21 +454,21 @@ static void told(slp_write *op) {
   read_workers(f);
 }
 
-static void run(slp_timer *t) {
+static void on_index_timer(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, index.timer)->f;
   if (!is_in(f, SLP_INDEX_REST)) return;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {
     read_workers(f);
   } else if (slp_worker_is(f, SLP_WORKER_RUNS)) {
     move(f, SLP_INDEX_TELLING);
-    send(f, SLP_GUEST_PUBLISH, told);
+    send_index_write(f, SLP_GUEST_PUBLISH, on_client_row_published);
   }
 }
 
 /* ---- functions of slp_strategy and slp_guest_strategy -------------------------------------------------- */
 
-void slp_indexing_joins(slp_fleet *f) { rest(f, 0); }
-void slp_indexing_begin(slp_fleet *f) { rest(f, 0); }
+void slp_indexing_joins(slp_fleet *f) { rest_until_next_round(f, 0); }
+void slp_indexing_begin(slp_fleet *f) { rest_until_next_round(f, 0); }
 int slp_indexing_must_give_up(const slp_lease *l) { return !l->want.assigned; }
 void slp_indexing_unknown_children(slp_fleet *f) { slp_guest_of(f)->index.look = 1; }
 
@@ -479,30 +479,30 @@ void slp_indexing_leaves(slp_fleet *f) {
   move(f, SLP_INDEX_REST);
 }
 
-static void resigned(slp_write *op) {
+static void on_index_resigned(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   move(f, SLP_INDEX_REST);
   slp_worker_out(f, "left");
 }
 
-static void withdrawn(slp_write *op) {
+static void on_client_row_withdrawn(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   if (slp_guest_of(f)->index.leads)
-    send(f, SLP_OPERATION_RESIGN, resigned);
+    send_index_write(f, SLP_OPERATION_RESIGN, on_index_resigned);
   else
-    resigned(op);
+    on_index_resigned(op);
 }
 
 void slp_indexing_part(slp_fleet *f) {
   if (!is_in(f, SLP_INDEX_REST)) return;
   move(f, SLP_INDEX_PARTING);
-  send(f, SLP_GUEST_WITHDRAW, withdrawn);
+  send_index_write(f, SLP_GUEST_WITHDRAW, on_client_row_withdrawn);
 }
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 void slp_indexing_init(slp_fleet *f) {
-  slp_fleet_timer_init(&slp_guest_of(f)->index.timer, run);
+  slp_fleet_timer_init(&slp_guest_of(f)->index.timer, on_index_timer);
   slp_read_init(&slp_guest_of(f)->index.read, f, "the workers and shards", 0);
   slp_write_init(&slp_guest_of(f)->index.write, &f->writes, f);
 }

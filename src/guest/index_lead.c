@@ -54,7 +54,7 @@ static int in_order(const void *a, const void *b) {
 }
 
 /* Collects each shard that is in the stream or in the list, once. Returns how many there are. */
-static size_t collect(slp_fleet *f, const slp_snapshot *s, slp_index_shard *to) {
+static size_t collect_index_shards(slp_fleet *f, const slp_snapshot *s, slp_index_shard *to) {
   const slp_index_names *list = &slp_guest_of(f)->index.list;
   size_t at = 0, n = 0;
   for (slp_listed *d; (d = slp_listed_each(f, &at)); n++)
@@ -71,7 +71,7 @@ static size_t collect(slp_fleet *f, const slp_snapshot *s, slp_index_shard *to) 
   return n;
 }
 
-static void write(slp_fleet *f, const slp_index_shard *shards, size_t n) {
+static void add_shard_list_write(slp_fleet *f, const slp_index_shard *shards, size_t n) {
   size_t bytes = 0;
   for (size_t i = 0; i < n; i++) bytes += shards[i].id.n;
   slp_operation *o = slp_bulk_write_add(f, SLP_OPERATION_ASSIGN, bytes, n);
@@ -86,8 +86,8 @@ void slp_index_write_list(slp_fleet *f, const slp_snapshot *s) {
   if (slp_guest_of(f)->index.list.n && !slp_guest_of(f)->index.leads) return;
   slp_index_shard *all = slp_zalloc_n(f->mem, room, sizeof *all);
   if (!all) return;
-  int changed = slp_index_list(all, collect(f, s, all), &stay);
-  if (changed && stay) write(f, all, stay);
+  int changed = slp_index_list(all, collect_index_shards(f, s, all), &stay);
+  if (changed && stay) add_shard_list_write(f, all, stay);
   slp_free(f->mem, all);
 }
 

@@ -16,11 +16,11 @@ size_t slp_index_place(slp_str *names, size_t n, slp_str me) {
   return n;
 }
 
-static int stays(const slp_index_shard *s) { return s->listed && !s->finished; }
+static int stays_in_list(const slp_index_shard *s) { return s->listed && !s->finished; }
 
 static int those_that_stay_first(const void *a, const void *b) {
   const slp_index_shard *x = a, *y = b;
-  int first = stays(y) - stays(x);
+  int first = stays_in_list(y) - stays_in_list(x);
   return first ? first : slp_str_cmp(x->id, y->id);
 }
 
@@ -28,8 +28,8 @@ int slp_index_list(slp_index_shard *shards, size_t n, size_t *ret_n) {
   int changed = 0;
   *ret_n = 0;
   for (size_t i = 0; i < n; i++) {
-    changed |= stays(&shards[i]) != shards[i].cached;
-    *ret_n += (size_t)stays(&shards[i]);
+    changed |= stays_in_list(&shards[i]) != shards[i].cached;
+    *ret_n += (size_t)stays_in_list(&shards[i]);
   }
   if (n) qsort(shards, n, sizeof *shards, those_that_stay_first);
   return changed;

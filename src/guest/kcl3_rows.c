@@ -9,10 +9,12 @@
 #include "lease/schema.h"
 #include "lease/store.h"
 
-static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
+static slp_str kcl3_row_text(const slp_row *row, const char *name) {
+  return slp_row_text(row, slp_str_of(name));
+}
 static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }
 
-static void bad(slp_kcl_row *k, const char *why) {
+static void mark_kcl3_row_bad(slp_kcl_row *k, const char *why) {
   k->kind = SLP_KCL_ROW_BAD;
   k->why = why;
 }
@@ -27,7 +29,7 @@ static void read_version(const slp_row *row, slp_kcl_row *k) {
                {"CLIENT_VERSION_3X_WITH_ROLLBACK", SLP_KCL_VERSION_LED},
                {"CLIENT_VERSION_3X", SLP_KCL_VERSION_LED}};
   k->kind = SLP_KCL_ROW_VERSION;
-  if (get(row, "cv")->kind == SLP_VAL_S) v->word = text(row, "cv");
+  if (get(row, "cv")->kind == SLP_VAL_S) v->word = kcl3_row_text(row, "cv");
   for (size_t i = 0; i < SLP_COUNT(words); i++)
     if (slp_str_is(v->word, words[i].word)) v->is = words[i].is;
 }
@@ -42,7 +44,7 @@ static void read_places(const slp_row *row, slp_kcl_row *k) {
                {"TABLE_MIGRATION_STATUS_PENDING", SLP_KCL_PLACES_MOVING},
                {"TABLE_MIGRATION_STATUS_COMPLETE", SLP_KCL_PLACES_ONE}};
   k->kind = SLP_KCL_ROW_PLACES;
-  if (get(row, "tm")->kind == SLP_VAL_S) p->word = text(row, "tm");
+  if (get(row, "tm")->kind == SLP_VAL_S) p->word = kcl3_row_text(row, "tm");
   for (size_t i = 0; i < SLP_COUNT(words); i++)
     if (slp_str_is(p->word, words[i].word)) p->is = words[i].is;
 }
@@ -52,13 +54,13 @@ static void read_lock(const slp_row *row, slp_kcl_row *k) {
   slp_kcl_lock_row *l = &k->u.lock;
   const slp_val *lease = get(row, "leaseDuration");
   k->kind = SLP_KCL_ROW_LOCK;
-  l->owner = text(row, "ownerName");
-  l->version = text(row, "recordVersionNumber");
-  l->released = slp_str_is(text(row, "isReleased"), "1");
+  l->owner = kcl3_row_text(row, "ownerName");
+  l->version = kcl3_row_text(row, "recordVersionNumber");
+  l->released = slp_str_is(kcl3_row_text(row, "isReleased"), "1");
   if (lease->kind != SLP_VAL_S || slp_parse_u64(lease->s, &l->lease_ms))
-    bad(k, "its leaseDuration is no number of milliseconds");
+    mark_kcl3_row_bad(k, "its leaseDuration is no number of milliseconds");
   else if (!l->version.n)
-    bad(k, "it has no recordVersionNumber");
+    mark_kcl3_row_bad(k, "it has no recordVersionNumber");
 }
 
 /* Returns 1 if `sts`, in DynamoDB's JSON, is a map with an entry C, which has averages of the processor's
@@ -74,7 +76,7 @@ static void read_load(const slp_row *row, slp_kcl_row *k) {
   l->worker = k->name;
   l->wall_s = slp_row_int(row, SLP_STR("lut"), -1);
   l->cpu = (uint8_t)tells_cpu(get(row, "sts"));
-  if (l->wall_s < 0) bad(k, "its lut is no time");
+  if (l->wall_s < 0) mark_kcl3_row_bad(k, "its lut is no time");
 }
 
 /* Returns 1 if the key looks like that of a lease. A row with such a key that is no lease is reported to the
@@ -85,8 +87,9 @@ static int keeps_a_lease_away(slp_str key) {
 }
 
 void slp_kcl_row_read(const slp_row *row, slp_kcl_row *ret) {
-  slp_str wid = text(row, "wid"), entity = text(row, "entityType"), lease = text(row, "leaseKey");
-  slp_str key = lease.n ? lease : text(row, "key");
+  slp_str wid = kcl3_row_text(row, "wid"), entity = kcl3_row_text(row, "entityType"),
+          lease = kcl3_row_text(row, "leaseKey");
+  slp_str key = lease.n ? lease : kcl3_row_text(row, "key");
   *ret = (slp_kcl_row){.name = key.n ? key : wid};
   if (!ret->name.n) return;
   if (!key.n || slp_str_is(entity, "WORKER_METRIC_STATS"))
@@ -95,10 +98,10 @@ void slp_kcl_row_read(const slp_row *row, slp_kcl_row *ret) {
     read_version(row, ret);
   else if (slp_str_is(key, "TableMigration3.5"))
     read_places(row, ret);
-  else if (slp_str_is(key, "Leader") && (slp_str_is(entity, "LEADER") || text(row, "ownerName").n))
+  else if (slp_str_is(key, "Leader") && (slp_str_is(entity, "LEADER") || kcl3_row_text(row, "ownerName").n))
     read_lock(row, ret);
   else if (!entity.n && keeps_a_lease_away(lease))
-    bad(ret, "it has neither leaseCounter nor checkpoint");
+    mark_kcl3_row_bad(ret, "it has neither leaseCounter nor checkpoint");
 }
 
 static void hint_unsettled(slp_row_hint *ret, slp_str word) {

@@ -84,7 +84,9 @@ int slp_mode_strangers(const slp_fleet *f) { return slp_guest_of(f)->mode.pass.s
 
 /* ---- what the rows tell ------------------------------------------------------------------------------- */
 
-static void copy(char *to, size_t size, slp_str s) { snprintf(to, size, "%.*s", (int)s.n, s.n ? s.p : ""); }
+static void copy_mode_text(char *to, size_t size, slp_str s) {
+  snprintf(to, size, "%.*s", (int)s.n, s.n ? s.p : "");
+}
 
 static slp_mode_load *load_of(slp_fleet *f, slp_str worker) {
   slp_mode_load *l = slp_map_get(&slp_guest_of(f)->mode.loads, worker);
@@ -125,7 +127,7 @@ static void saw_row(slp_fleet *f, int beside, const slp_kcl_row *row) {
     case SLP_KCL_ROW_VERSION:
       place->has_version = 1;
       place->version = row->u.version.is;
-      copy(place->word, sizeof place->word, row->u.version.word);
+      copy_mode_text(place->word, sizeof place->word, row->u.version.word);
       break;
     case SLP_KCL_ROW_PLACES:
       pass->has_places = 1;
@@ -135,7 +137,7 @@ static void saw_row(slp_fleet *f, int beside, const slp_kcl_row *row) {
       place->has_lock = 1;
       place->lock_free = row->u.lock.released;
       place->lock_lease_us = slp_min_u64(row->u.lock.lease_ms, UINT32_MAX) * 1000;
-      copy(place->lock, sizeof place->lock, row->u.lock.version);
+      copy_mode_text(place->lock, sizeof place->lock, row->u.lock.version);
       break;
     case SLP_KCL_ROW_LOAD: saw_load(f, beside, &row->u.load); break;
     case SLP_KCL_ROW_BAD:
@@ -145,7 +147,7 @@ static void saw_row(slp_fleet *f, int beside, const slp_kcl_row *row) {
 
 /* Remembers what the rows show. beside 1: they are in one of the further tables of KCL 3.0 to 3.4; 0: they
  * are in the table of leases. */
-static void see(slp_fleet *f, int beside, const slp_store_rows *rows) {
+static void remember_mode_row(slp_fleet *f, int beside, const slp_store_rows *rows) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   for (size_t i = 0; i < rows->n; i++) {
     slp_parsed_row parsed;
@@ -156,7 +158,7 @@ static void see(slp_fleet *f, int beside, const slp_store_rows *rows) {
       saw_row(f, beside, &row);
     } else if (parsed.kind == SLP_ROW_BAD && slp_str_is(parsed.key.hash, "Leader")) {
       pass->damaged = parsed.why;
-      copy(pass->damaged_row, sizeof pass->damaged_row, parsed.key.hash);
+      copy_mode_text(pass->damaged_row, sizeof pass->damaged_row, parsed.key.hash);
     }
   }
 }
@@ -217,7 +219,7 @@ static int leader_lives(slp_fleet *f) {
   uint64_t now = slp_fleet_now(f);
   int held = place->has_lock && !place->lock_free;
   if (held && strcmp(m->lock, place->lock) != 0) {
-    copy(m->lock, sizeof m->lock, slp_str_of(place->lock));
+    copy_mode_text(m->lock, sizeof m->lock, slp_str_of(place->lock));
     m->lock_us = now;
   }
   /* what stopped this worker, or kept it from the table, may have stopped the leader too */
@@ -231,7 +233,7 @@ static int leader_lives(slp_fleet *f) {
   return m->pass.strangers && now - m->leaderless_us < NEXT_LEADER_US;
 }
 
-static slp_mode_kind decided(slp_fleet *f) {
+static slp_mode_kind decide_mode(slp_fleet *f) {
   const slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   const slp_mode_place *place = &pass->place[place_that_counts(pass)];
   int odd = pass->damaged || (pass->has_places && pass->places == SLP_KCL_PLACES_UNKNOWN);
@@ -246,7 +248,7 @@ static slp_mode_kind decided(slp_fleet *f) {
 }
 
 /* Writes into `text` which row can't be understood, and why. */
-static void strange(slp_fleet *f, char *text, size_t size) {
+static void explain_strange_mode(slp_fleet *f, char *text, size_t size) {
   slp_table_spec spec;
   const slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   int beside = place_that_counts(pass);
@@ -284,7 +286,7 @@ static void note_cpu(slp_fleet *f) {
 }
 
 /* Handles the answer to PUBLISH or WITHDRAW. */
-static void told(slp_write *op) {
+static void on_load_row_written(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   void (*after)(slp_fleet * f) = slp_guest_of(f)->mode.after;
   if (op->end == SLP_OUTCOME_DONE) slp_guest_of(f)->mode.published = 1;
@@ -292,7 +294,7 @@ static void told(slp_write *op) {
   if (after) after(f);
 }
 
-static void publish(slp_fleet *f) {
+static void publish_load(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   slp_operation *i = &m->publish.i;
   note_cpu(f);
@@ -303,14 +305,14 @@ static void publish(slp_fleet *f) {
   i->extra = &m->published_with;
   m->publish.tries_max = m->after ? 0 : 6;
   m->publish_us = slp_fleet_now(f) + PUBLISH_US;
-  slp_write_send(&m->publish, told);
+  slp_write_send(&m->publish, on_load_row_written);
 }
 
 static void tell_when_due(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   uint64_t now = slp_fleet_now(f);
   if (!slp_worker_is(f, SLP_WORKER_RUNS) || !slp_mode_publishes(f)) return;
-  if (now >= m->publish_us && slp_common_name_is_first(f) && !m->publish.busy) publish(f);
+  if (now >= m->publish_us && slp_common_name_is_first(f) && !m->publish.busy) publish_load(f);
   slp_fleet_timer(f, &m->timer,
                   m->publish_us > now ? slp_min_u64(m->publish_us, now + WATCH_US) : now + WATCH_US);
 }
@@ -329,7 +331,7 @@ void slp_mode_leave(slp_fleet *f, void (*then)(slp_fleet *f)) {
   m->published_with = (slp_operation_extra){.table = table_of_loads(&m->pass)};
   m->publish.i.extra = &m->published_with;
   m->publish.tries_max = 3;
-  slp_write_send(&m->publish, told);
+  slp_write_send(&m->publish, on_load_row_written);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
@@ -351,7 +353,7 @@ static void beside_read(slp_read *r) {
     slp_fleet_timer(f, &slp_guest_of(f)->mode.timer, slp_fleet_now(f) + slp_fleet_jitter(f, RETRY_US, 50));
     return;
   }
-  see(f, 1, r->rows);
+  remember_mode_row(f, 1, r->rows);
   slp_guest_of(f)->mode.table--;
   read_beside(f);
 }
@@ -382,10 +384,10 @@ void slp_mode_saw(slp_fleet *f, const slp_store_rows *rows) {
   char text[240];
   slp_mode_kind was = slp_guest_of(f)->mode.kind;
   if (!slp_guest_rules_of(f)->versions) return;
-  see(f, 0, rows);
-  move(f, decided(f));
+  remember_mode_row(f, 0, rows);
+  move(f, decide_mode(f));
   if (was != slp_guest_of(f)->mode.kind && slp_mode_is(f, SLP_MODE_STRANGE)) {
-    strange(f, text, sizeof text);
+    explain_strange_mode(f, text, sizeof text);
     slp_fleet_tell(f, SLP_FLEET_TROUBLE, nothing, 0, "%s; no lease is taken", text);
   }
   int waits = slp_mode_is(f, SLP_MODE_UPGRADE) && slp_elected_saw(f, rows, slp_guest_of(f)->mode.elected);
@@ -395,16 +397,16 @@ void slp_mode_saw(slp_fleet *f, const slp_store_rows *rows) {
 
 /* ---- joining ----------------------------------------------------------------------------------------- */
 
-static void joined(slp_fleet *f) {
+static void begin_running(slp_fleet *f) {
   slp_worker_begins(f);
   tell_when_due(f);
 }
 
 static void decide_to_join(slp_fleet *f) {
   char text[240];
-  slp_mode_kind to = decided(f);
+  slp_mode_kind to = decide_mode(f);
   if (to == SLP_MODE_STRANGE) {
-    strange(f, text, sizeof text);
+    explain_strange_mode(f, text, sizeof text);
     slp_life_move(f, SLP_WORKER_OUT);
     slp_common_name_leave(f);
     slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "%s", text);
@@ -412,10 +414,10 @@ static void decide_to_join(slp_fleet *f) {
   }
   move(f, to);
   if (slp_mode_publishes(f) && slp_common_name_is_first(f)) {
-    slp_guest_of(f)->mode.after = joined;
-    publish(f);
+    slp_guest_of(f)->mode.after = begin_running;
+    publish_load(f);
   } else {
-    joined(f);
+    begin_running(f);
   }
 }
 
@@ -425,7 +427,7 @@ static void leases_read(slp_read *r) {
     slp_fleet_timer(f, &slp_guest_of(f)->mode.timer, slp_fleet_now(f) + slp_fleet_jitter(f, RETRY_US, 50));
     return;
   }
-  see(f, 0, r->rows);
+  remember_mode_row(f, 0, r->rows);
   decide_to_join(f);
 }
 
@@ -444,7 +446,7 @@ void slp_mode_begin(slp_fleet *f) {
 
 /* Runs when mode.timer fires. After a failed read, reads again. Otherwise writes this worker's load if that
  * is due. Sets the timer again, to WATCH_US at the latest. */
-static void run(slp_timer *t) {
+static void on_mode_timer(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, mode.timer)->f;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {
     slp_guest_of(f)->mode.then = NULL;
@@ -461,7 +463,7 @@ void slp_mode_init(slp_fleet *f) {
   slp_read_init(&slp_guest_of(f)->mode.read, f, "the application's version", 0);
   slp_write_init(&slp_guest_of(f)->mode.publish, &f->writes, f);
   slp_map_init(&slp_guest_of(f)->mode.loads, f->mem);
-  slp_fleet_timer_init(&slp_guest_of(f)->mode.timer, run);
+  slp_fleet_timer_init(&slp_guest_of(f)->mode.timer, on_mode_timer);
 }
 
 void slp_mode_stop(slp_fleet *f) {

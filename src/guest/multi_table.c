@@ -39,11 +39,11 @@ typedef struct several {
   slp_timer timer;
 } several;
 
-static several *of(slp_store *s) { return SLP_OWNER(s, several, s); }
+static several *several_of(slp_store *s) { return SLP_OWNER(s, several, s); }
 
 static part *part_of(slp_store *s, const slp_store_req *rq) {
-  SLP_CHECK(rq->table < of(s)->n);
-  return &of(s)->parts[rq->table];
+  SLP_CHECK(rq->table < several_of(s)->n);
+  return &several_of(s)->parts[rq->table];
 }
 
 /* ---- a missing table ----------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
     return;
   }
   slp_store_rows_free(&g->out);
-  answer_at_once(of(s), &g->rq);
+  answer_at_once(several_of(s), &g->rq);
 }
 
 static void op_list(slp_store *s, slp_store_list *l) {
@@ -97,8 +97,8 @@ static void op_list(slp_store *s, slp_store_list *l) {
     return;
   }
   slp_store_rows_free(&l->out);
-  answer_at_once(of(s), &l->rq);
-  look_for(of(s), p);
+  answer_at_once(several_of(s), &l->rq);
+  look_for(several_of(s), p);
 }
 
 static void op_write(slp_store *s, slp_store_write *w) {
@@ -110,7 +110,7 @@ static void op_write(slp_store *s, slp_store_write *w) {
   slp_store_rows_free(&w->image);
   w->written = SLP_WRITTEN_NOT_SURE;
   w->image_known = 0;
-  answer_at_once(of(s), &w->rq);
+  answer_at_once(several_of(s), &w->rq);
   slp_table_missing(&w->rq.fail, p->spec);
 }
 
@@ -125,7 +125,7 @@ static size_t next_of(const several *v, size_t at) { return at + 1 < v->n ? at +
 static void prepare_part(several *v);
 
 /* Answers the caller's request with what became of the table that was prepared last. */
-static void over(several *v) {
+static void answer_prepare(several *v) {
   slp_store_prepare *asked = v->asked;
   v->asked = NULL;
   asked->rq.fail = v->one.rq.fail;
@@ -137,7 +137,7 @@ static void over(several *v) {
 
 /* Returns how many of the needed tables are missing (missing 1), or are there (missing 0). *ret_one: one of
  * them. */
-static size_t needed(const several *v, int missing, const part **ret_one) {
+static size_t count_needed_tables(const several *v, int missing, const part **ret_one) {
   size_t n = 0;
   for (size_t i = v->n; i--;) {
     const part *p = &v->parts[i];
@@ -162,17 +162,17 @@ static void look_again(slp_timer *t) { begin_pass(SLP_OWNER(t, several, timer), 
  *   - some: another worker may be creating the others, so a later pass looks again, up to LOOKS_MAX times. If
  *     tables are still missing then, that is an error, because this worker can't repair half an
  *     application. */
-static void looked(several *v) {
+static void judge_finished_pass(several *v) {
   const part *have = NULL, *lack = NULL;
-  size_t there = needed(v, 0, &have), missing = needed(v, 1, &lack);
+  size_t there = count_needed_tables(v, 0, &have), missing = count_needed_tables(v, 1, &lack);
   slp_fail_clear(&v->one.rq.fail);
   if (!missing) {
-    over(v);
+    answer_prepare(v);
   } else if (!there && v->asked->create) {
     begin_pass(v, 1);
   } else if (!there) {
     slp_table_missing(&v->one.rq.fail, lack->spec);
-    over(v);
+    answer_prepare(v);
   } else if (v->asked->create && v->looks < LOOKS_MAX) {
     v->looks++;
     slp_timer_set_reserved(v->h, &v->timer, slp_after_us(slp_now_us(v->h), AGAIN_US));
@@ -180,11 +180,11 @@ static void looked(several *v) {
     slp_fail_set(&v->one.rq.fail, SLP_REFUSED, SLOOP_EREFUSED,
                  "there is a table \"%.80s\" but no table \"%.80s\": the application is incomplete",
                  have->spec->name, lack->spec->name);
-    over(v);
+    answer_prepare(v);
   }
 }
 
-static void prepared(slp_store_req *rq) {
+static void on_part_prepared(slp_store_req *rq) {
   several *v = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), several, one);
   part *p = &v->parts[v->at];
   int gone = rq->fail.class == SLP_GONE;
@@ -195,9 +195,9 @@ static void prepared(slp_store_req *rq) {
     v->at = next_of(v, v->at);
     prepare_part(v);
   } else if (failed || v->makes) {
-    over(v);
+    answer_prepare(v);
   } else {
-    looked(v);
+    judge_finished_pass(v);
   }
 }
 
@@ -210,25 +210,25 @@ static int has_optional(const several *v) {
 static void prepare_part(several *v) {
   part *p = &v->parts[v->at];
   memset(&v->one, 0, sizeof v->one);
-  v->one.rq.on_done = prepared;
+  v->one.rq.on_done = on_part_prepared;
   v->one.rq.ms_max = v->asked->rq.ms_max;
   v->one.create = v->makes && !p->spec->optional && v->asked->create && (v->at || !has_optional(v));
   p->store->ops->prepare(p->store, &v->one);
 }
 
 static void op_prepare(slp_store *s, slp_store_prepare *asked) {
-  several *v = of(s);
+  several *v = several_of(s);
   SLP_CHECK(!v->asked);
   stop_looks(v);
   v->asked = asked;
   v->looks = 0;
   for (size_t i = 0; i < v->n; i++) v->parts[i].missing = 0;
-  size_t all = needed(v, 0, NULL);
+  size_t all = count_needed_tables(v, 0, NULL);
   begin_pass(v, all == 1); /* if only one table is needed, the first pass may create it */
 }
 
 static void op_cancel(slp_store *s, slp_store_req *rq) {
-  several *v = of(s);
+  several *v = several_of(s);
   if (v->asked && rq == &v->asked->rq) {
     v->asked = NULL;
     part *p = &v->parts[v->at];
@@ -245,8 +245,8 @@ static void op_cancel(slp_store *s, slp_store_req *rq) {
 
 static slp_store_cost op_cost(slp_store *s) {
   slp_store_cost sum = {0};
-  for (size_t i = 0; i < of(s)->n; i++) {
-    slp_store_cost c = slp_store_cost_of(of(s)->parts[i].store);
+  for (size_t i = 0; i < several_of(s)->n; i++) {
+    slp_store_cost c = slp_store_cost_of(several_of(s)->parts[i].store);
     sum.write_units += c.write_units;
     sum.read_units += c.read_units;
     sum.write_calls += c.write_calls;
@@ -257,7 +257,7 @@ static slp_store_cost op_cost(slp_store *s) {
 }
 
 static void op_close(slp_store *s) {
-  several *v = of(s);
+  several *v = several_of(s);
   slp_mem *mem = v->mem;
   stop_looks(v);
   for (size_t i = 0; i < v->n; i++) {

@@ -19,7 +19,7 @@ static int number_of(slp_str id, uint64_t *ret) {
   return slp_parse_u64((slp_str){id.p + start.n, id.n - start.n}, ret) == 0;
 }
 
-static int differ(slp_str a, slp_str b) {
+static int numbers_differ(slp_str a, slp_str b) {
   return a.n && b.n && slp_num_valid(a) && slp_num_valid(b) && slp_num_cmp(a, b) != 0;
 }
 
@@ -46,7 +46,8 @@ void slp_other_stream_saw(slp_other_stream *o, const slp_lease_row *row, const s
     o->beyond |= (uint8_t)is_beyond;
     return;
   }
-  int ranges = differ(row->hash_start, listed->hash_start) || differ(row->hash_end, listed->hash_end);
+  int ranges =
+      numbers_differ(row->hash_start, listed->hash_start) || numbers_differ(row->hash_end, listed->hash_end);
   if (ranges && !o->proven) o->range_shard = row->shard;
   o->proven |= (uint8_t)ranges;
   compare_place(o, row, listed->seq_start);

@@ -60,7 +60,7 @@ typedef struct kcl_schema {
   int64_t start_ms; /* the time that a row with the position AT_TIMESTAMP stands for, in ms */
 } kcl_schema;
 
-static kcl_schema *of(slp_schema *s) { return SLP_OWNER(s, kcl_schema, base); }
+static kcl_schema *kcl_schema_of(slp_schema *s) { return SLP_OWNER(s, kcl_schema, base); }
 
 static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
 static const slp_str none_s = {NULL, 0};
@@ -68,7 +68,9 @@ static const slp_str none_s = {NULL, 0};
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
 static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }
-static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
+static slp_str kcl_row_text(const slp_row *row, const char *name) {
+  return slp_row_text(row, slp_str_of(name));
+}
 
 /* Returns 1 if the attribute is a text, or absent. */
 static int is_text(const slp_row *row, const char *name) {
@@ -79,14 +81,14 @@ static int is_text(const slp_row *row, const char *name) {
 /* Returns 1 if the attribute is a name, or absent. An empty text is no name: the KCL never writes one, and no
  * condition here could tell it from an absent attribute. */
 static int is_name(const slp_row *row, const char *name) {
-  return is_text(row, name) && (get(row, name)->kind == SLP_VAL_NONE || text(row, name).n);
+  return is_text(row, name) && (get(row, name)->kind == SLP_VAL_NONE || kcl_row_text(row, name).n);
 }
 
 /* Returns 1 if the row is a lease. KCL 3 also has rows about its workers, its leader and other things in this
  * table. */
 static int is_lease(const slp_row *row) {
-  slp_str entity = text(row, "entityType");
-  if (!text(row, "leaseKey").n || (entity.n && !slp_str_is(entity, "LEASE"))) return 0;
+  slp_str entity = kcl_row_text(row, "entityType");
+  if (!kcl_row_text(row, "leaseKey").n || (entity.n && !slp_str_is(entity, "LEASE"))) return 0;
   return get(row, COUNTER)->kind != SLP_VAL_NONE || get(row, CHECKPOINT)->kind != SLP_VAL_NONE;
 }
 
@@ -153,31 +155,31 @@ static int64_t read_rate(const slp_row *row) {
 
 /* Returns the name of the worker that asks the owner for the lease. Only workers of sloop write this
  * attribute; a value that can't be a worker's name is ignored. */
-static slp_str asked(const slp_row *row) {
-  slp_str name = is_text(row, CLAIM) ? text(row, CLAIM) : none_s;
+static slp_str asker_of_row(const slp_row *row) {
+  slp_str name = is_text(row, CLAIM) ? kcl_row_text(row, CLAIM) : none_s;
   return name.n <= SLP_NAME_MAX ? name : none_s;
 }
 
 static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
   int64_t counter = slp_row_int(row, SLP_STR(COUNTER), -1);
-  slp_str next = text(row, OWNER), last = text(row, HAND_OVER);
+  slp_str next = kcl_row_text(row, OWNER), last = kcl_row_text(row, HAND_OVER);
   f->kind = SLP_ROW_LEASE;
   l->shard = shard;
   l->owner = last.n ? last : next;
   if (last.n)
     l->claim = next;
-  else if ((l->claim = asked(row)).n)
+  else if ((l->claim = asker_of_row(row)).n)
     l->claim_asks = 1;
   l->epoch = counter < 0 ? 0 : (uint64_t)counter;
   l->position = read_position(s, row);
-  l->hash_start = text(row, "startingHashKey");
-  l->hash_end = text(row, "endingHashKey");
+  l->hash_start = kcl_row_text(row, "startingHashKey");
+  l->hash_end = kcl_row_text(row, "endingHashKey");
   l->wall_ms = l->behind_ms = -1;
   l->rate_bytes = read_rate(row);
   l->unsaved = l->position.kind != SLP_POSITION_AFTER || slp_row_int(row, SLP_STR(SWITCHES), 0) > 0;
   read_parents(row, l);
-  s->tagged |= text(row, ENTITY).n > 0;
+  s->tagged |= kcl_row_text(row, ENTITY).n > 0;
   int names = shard.n <= SLP_SHARD_ID_MAX && l->parents[0].n <= SLP_SHARD_ID_MAX &&
               l->parents[1].n <= SLP_SHARD_ID_MAX;
   int owners = is_name(row, OWNER) && is_name(row, HAND_OVER);
@@ -229,10 +231,10 @@ static void read_hint(slp_schema *base, const slp_row *row, slp_row_hint *ret) {
 }
 
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
-  kcl_schema *s = of(base);
+  kcl_schema *s = kcl_schema_of(base);
   slp_str shard;
   memset(f, 0, sizeof *f);
-  f->key = (slp_row_key){text(row, "leaseKey"), {NULL, 0}};
+  f->key = (slp_row_key){kcl_row_text(row, "leaseKey"), {NULL, 0}};
   if (!is_lease(row)) {
     read_no_lease(row, f);
     return;
@@ -247,11 +249,11 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
 /* Decides from all rows how leases name their stream. From then on, every row that this worker creates has
  * that form. */
 static void decide_form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
-  kcl_schema *s = of(base);
+  kcl_schema *s = kcl_schema_of(base);
   slp_str names[SLP_KCL_NAMES] = {slp_buf_str(&s->names[0]), slp_buf_str(&s->names[1])};
   slp_kcl_keys keys = {.n = {0}};
   for (size_t i = 0; i < rows->n; i++)
-    if (is_lease(&rows->rows[i])) slp_kcl_keys_count(&keys, names, text(&rows->rows[i], "leaseKey"));
+    if (is_lease(&rows->rows[i])) slp_kcl_keys_count(&keys, names, kcl_row_text(&rows->rows[i], "leaseKey"));
   s->key = slp_kcl_form(&keys, names, s->several, ret);
   if (SLP_MUTANT(named_rows_passed_over) && !s->several) s->key = SLP_KCL_KEY_PLAIN;
   s->base.is_other_streams = s->key == SLP_KCL_KEY_PLAIN ? slp_other_stream_is : NULL;
@@ -265,7 +267,9 @@ static void set_s(slp_row_request *d, const char *name, slp_str s) {
 static void set_n(slp_row_request *d, const char *name, uint64_t n) {
   slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, n));
 }
-static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
+static void remove_kcl_attr(slp_row_request *d, const char *name) {
+  slp_row_request_change(d, name, SLP_REMOVE, none);
+}
 
 /* Adds the condition that the counter is as it was read, and the change that raises the counter by one. */
 static void move_on(slp_row_request *d, const slp_operation *i) {
@@ -291,12 +295,12 @@ static int can_say(const slp_position *position) {
 }
 
 /* Sets the checkpoint, and removes the attributes that the KCL removes with a checkpoint. */
-static void checkpoint(slp_row_request *d, const slp_position *position) {
+static void set_kcl_checkpoint(slp_row_request *d, const slp_position *position) {
   set_position(d, position);
   set_n(d, SWITCHES, 0);
-  drop(d, "pendingCheckpoint");
-  drop(d, "pendingCheckpointSubSequenceNumber");
-  drop(d, "pendingCheckpointState");
+  remove_kcl_attr(d, "pendingCheckpoint");
+  remove_kcl_attr(d, "pendingCheckpointSubSequenceNumber");
+  remove_kcl_attr(d, "pendingCheckpointState");
 }
 
 /* ---- operations -------------------------------------------------------------------------------------- */
@@ -306,7 +310,7 @@ static slp_str name_in_rows(const kcl_schema *s) {
   return s->key == SLP_KCL_KEY_PLAIN ? none_s : slp_buf_str(&s->names[s->key == SLP_KCL_KEY_ALIAS]);
 }
 
-static void create(kcl_schema *s, slp_row_request *d, const slp_operation *i) {
+static void build_kcl_create(kcl_schema *s, slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
@@ -366,12 +370,12 @@ static void set_rate(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, RATE, SLP_SET, (slp_val){.kind = SLP_VAL_N, .s = text});
 }
 
-static void take(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_take(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(takes_without_counter)) when_owners(d, i);
   move_on(d, i);
   set_s(d, OWNER, i->me);
-  drop(d, HAND_OVER);
-  drop(d, CLAIM);
+  remove_kcl_attr(d, HAND_OVER);
+  remove_kcl_attr(d, CLAIM);
   /* 1: the lease is taken from another owner; the row counts such takes */
   int other = i->owner.n && !slp_str_eq(i->owner, i->me);
   if (other) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
@@ -388,32 +392,32 @@ static void when_alone(slp_row_request *d, const slp_operation *i) {
  * worker learns of the hand-over. From then on only the counter is the condition, until this worker has
  * handed the lease over. If the next owner's name is gone again, the renewal moves this worker's name from
  * HAND_OVER back to OWNER. */
-static void renew(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_renew(slp_row_request *d, const slp_operation *i) {
   if (!i->claim.n || i->claim_asks) {
     when_alone(d, i);
     set_s(d, OWNER, i->me);
-    drop(d, HAND_OVER);
+    remove_kcl_attr(d, HAND_OVER);
   }
   move_on(d, i);
   set_rate(d, i);
   if (SLP_MUTANT(renews_without_counting)) set_n(d, COUNTER, i->epoch);
 }
 
-static void save(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_checkpoint(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
-  checkpoint(d, &i->position);
+  set_kcl_checkpoint(d, &i->position);
   set_rate(d, i);
 }
 
 /* Gives the lease up as the KCL does, and saves the position, if there is one, in the same write. The write
  * is refused if a leader has written the next owner's name, because that name must stay in the row. */
-static void release(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_release(slp_row_request *d, const slp_operation *i) {
   when_alone(d, i);
   move_on(d, i);
-  if (i->position.kind == SLP_POSITION_AFTER) checkpoint(d, &i->position);
-  drop(d, OWNER);
-  drop(d, HAND_OVER);
-  drop(d, CLAIM);
+  if (i->position.kind == SLP_POSITION_AFTER) set_kcl_checkpoint(d, &i->position);
+  remove_kcl_attr(d, OWNER);
+  remove_kcl_attr(d, HAND_OVER);
+  remove_kcl_attr(d, CLAIM);
 }
 
 /* Hands the lease over to the worker of sloop that asked for it: writes that worker as the owner. */
@@ -425,7 +429,7 @@ static void transfer_to_asker(slp_row_request *d, const slp_operation *i) {
 
 /* Hands the lease over to the next owner: the worker of sloop that asked for it, or the worker whose name a
  * leader of KCL 3 has written into OWNER. After this write the next owner may begin to read. */
-static void transfer(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_transfer(slp_row_request *d, const slp_operation *i) {
   if (i->claim_asks) {
     transfer_to_asker(d, i);
   } else {
@@ -433,9 +437,9 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
     when_s(d, HAND_OVER, i->me);
   }
   move_on(d, i);
-  if (i->position.kind == SLP_POSITION_AFTER) checkpoint(d, &i->position);
-  drop(d, HAND_OVER);
-  drop(d, CLAIM);
+  if (i->position.kind == SLP_POSITION_AFTER) set_kcl_checkpoint(d, &i->position);
+  remove_kcl_attr(d, HAND_OVER);
+  remove_kcl_attr(d, CLAIM);
 }
 
 /* Asks the owner for the lease; the owner is a worker of sloop.
@@ -443,25 +447,25 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
  *     claim.
  *   - The counter is a condition, so a late copy of a claim that was withdrawn is refused.
  *   - A later claim of another worker replaces an earlier one. */
-static void claim(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_claim(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
   when_s(d, OWNER, i->owner);
   when_s(d, HAND_OVER, none_s);
   set_s(d, CLAIM, i->me);
 }
 
-static void unclaim(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_unclaim(slp_row_request *d, const slp_operation *i) {
   when_s(d, CLAIM, i->me);
-  drop(d, CLAIM);
+  remove_kcl_attr(d, CLAIM);
 }
 
 /* Writes the shard's end. The owner's name stays in the row, as with the KCL. */
-static void end(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_end(slp_row_request *d, const slp_operation *i) {
   slp_position at = {.kind = SLP_POSITION_END};
   move_on(d, i);
-  checkpoint(d, &at);
+  set_kcl_checkpoint(d, &at);
   set_rate(d, i);
-  drop(d, CLAIM);
+  remove_kcl_attr(d, CLAIM);
   if (i->shards_n)
     slp_row_request_change(d, "childShardIds", SLP_SET, slp_row_request_set(d, i->shards, i->shards_n));
 }
@@ -473,20 +477,20 @@ static void remove_ended(slp_row_request *d) {
 
 /* Sets the position for an operator. The former owner's next write is refused, because this write raises the
  * counter. */
-static void reset(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_reset(slp_row_request *d, const slp_operation *i) {
   when_owners(d, i);
   move_on(d, i);
-  checkpoint(d, &i->position);
-  drop(d, OWNER);
-  drop(d, HAND_OVER);
-  drop(d, CLAIM);
+  set_kcl_checkpoint(d, &i->position);
+  remove_kcl_attr(d, OWNER);
+  remove_kcl_attr(d, HAND_OVER);
+  remove_kcl_attr(d, CLAIM);
 }
 
 /* Writes this worker's load into a row of its own, whose key is the worker's name. `sts` has averages of the
  * processor's load, the newest last; if it has none, a leader uses the throughput of the leases instead.
  * `opr` has the limit for these averages. `sup` 1: this worker can also write its load into the table of
  * leases. */
-static void publish(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_publish(slp_row_request *d, const slp_operation *i) {
   slp_operation_extra x = slp_extra_of(i);
   slp_str used = slp_row_request_text(d, x.cpu_n ? "{\"M\":{\"C\":{\"L\":[" : "{\"M\":{}}");
   for (size_t k = 0; k < x.cpu_n; k++)
@@ -508,7 +512,7 @@ static void publish(slp_row_request *d, const slp_operation *i) {
   set_s(d, ENTITY, SLP_STR("WORKER_METRIC_STATS"));
 }
 
-static void withdraw(slp_row_request *d, const slp_operation *i) {
+static void build_kcl_withdraw(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_DELETE;
   d->write->rq.table = slp_extra_of(i).table;
   d->write->key.hash = slp_row_request_copy(d, i->me);
@@ -532,7 +536,7 @@ static size_t text_bytes(const kcl_schema *s, const slp_operation *i) {
 }
 
 static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
-  kcl_schema *s = of(base);
+  kcl_schema *s = kcl_schema_of(base);
   slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
   if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), 0)) return SLP_ENOMEM;
   *ret = (slp_row_key){key_of(s, d, shard), {NULL, 0}};
@@ -547,41 +551,41 @@ static const slp_set operations =
     SLP_BIT(SLP_GUEST_PUBLISH) | SLP_BIT(SLP_GUEST_WITHDRAW);
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
-  kcl_schema *s = of(base);
+  kcl_schema *s = kcl_schema_of(base);
   int places = i->kind == SLP_OPERATION_CREATE || i->kind == SLP_OPERATION_CHECKPOINT ||
                i->kind == SLP_OPERATION_RESET;
   if (!slp_set_has(operations, i->kind) || (places && !can_say(&i->position))) return SLP_EINVAL;
   if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
   d->write->key = (slp_row_key){key_of(s, d, i->shard), {NULL, 0}};
   switch ((unsigned)i->kind) {
-    case SLP_OPERATION_CREATE: create(s, d, i); return 0;
+    case SLP_OPERATION_CREATE: build_kcl_create(s, d, i); return 0;
     case SLP_OPERATION_TAKE:
-    case SLP_OPERATION_RETAKE: take(d, i); return 0;
-    case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
-    case SLP_OPERATION_RELEASE: release(d, i); return 0;
-    case SLP_OPERATION_END: end(d, i); return 0;
+    case SLP_OPERATION_RETAKE: build_kcl_take(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: build_kcl_checkpoint(d, i); return 0;
+    case SLP_OPERATION_RELEASE: build_kcl_release(d, i); return 0;
+    case SLP_OPERATION_END: build_kcl_end(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
-    case SLP_OPERATION_RESET: reset(d, i); return 0;
-    case SLP_GUEST_RENEW: renew(d, i); return 0;
-    case SLP_OPERATION_TRANSFER: transfer(d, i); return 0;
-    case SLP_OPERATION_CLAIM: claim(d, i); return 0;
-    case SLP_GUEST_UNCLAIM: unclaim(d, i); return 0;
-    case SLP_GUEST_PUBLISH: publish(d, i); return 0;
-    case SLP_GUEST_WITHDRAW: withdraw(d, i); return 0;
+    case SLP_OPERATION_RESET: build_kcl_reset(d, i); return 0;
+    case SLP_GUEST_RENEW: build_kcl_renew(d, i); return 0;
+    case SLP_OPERATION_TRANSFER: build_kcl_transfer(d, i); return 0;
+    case SLP_OPERATION_CLAIM: build_kcl_claim(d, i); return 0;
+    case SLP_GUEST_UNCLAIM: build_kcl_unclaim(d, i); return 0;
+    case SLP_GUEST_PUBLISH: build_kcl_publish(d, i); return 0;
+    case SLP_GUEST_WITHDRAW: build_kcl_withdraw(d, i); return 0;
     default: return SLP_EINVAL;
   }
 }
 
 /* ---- the schema ------------------------------------------------------------------------------------- */
 
-static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+static void describe_kcl_table(slp_schema *s, const char *name, slp_table_spec *ret) {
   (void)s;
   *ret = (slp_table_spec){name, "leaseKey", NULL};
 }
 
 /* KCL 3.0 to 3.4 create these two further tables. KCL 3.5 has the same rows in the table of leases. */
 static int side_table(slp_schema *base, uint8_t n, slp_table_spec *ret) {
-  const kcl_schema *s = of(base);
+  const kcl_schema *s = kcl_schema_of(base);
   if (!s->metrics || n < 1 || n > 2) return 0;
   *ret = n == 1 ? (slp_table_spec){s->beside.p, "key", NULL, 1}
                 : (slp_table_spec){s->beside.p + s->metrics, "wid", NULL, 1};
@@ -589,7 +593,7 @@ static int side_table(slp_schema *base, uint8_t n, slp_table_spec *ret) {
 }
 
 int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char *metrics) {
-  kcl_schema *s = of(base);
+  kcl_schema *s = kcl_schema_of(base);
   int r = slp_buf_add(&s->beside, coordinator, strlen(coordinator) + 1);
   size_t at = s->beside.n;
   if (!r) r = slp_buf_add(&s->beside, metrics, strlen(metrics) + 1);
@@ -598,13 +602,13 @@ int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char 
 }
 
 /* The scope is the whole table, because the keys of KCL rows have no common beginning. */
-static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+static void set_kcl_scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};
 }
 
 static void schema_free(slp_schema *base) {
-  kcl_schema *s = of(base);
+  kcl_schema *s = kcl_schema_of(base);
   slp_mem *mem = s->mem;
   for (size_t i = 0; i < SLP_KCL_NAMES; i++) slp_buf_free(&s->names[i]);
   slp_buf_free(&s->beside);
@@ -613,7 +617,7 @@ static void schema_free(slp_schema *base) {
 }
 
 int slp_schema_kcl_named(slp_schema *base, slp_str name, slp_str alias) {
-  slp_buf *names = of(base)->names;
+  slp_buf *names = kcl_schema_of(base)->names;
   slp_buf_clear(&names[0]);
   slp_buf_clear(&names[1]);
   return slp_buf_add_str(&names[0], name) || slp_buf_add_str(&names[1], alias) ? SLP_ENOMEM : 0;
@@ -633,9 +637,9 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
       .strategy = &slp_strategy_kcl.base,
       .idle_places = 1,
       .operations = operations,
-      .table = table,
+      .table = describe_kcl_table,
       .side_table = side_table,
-      .scope = scope,
+      .scope = set_kcl_scope,
       .form = decide_form,
       .read = read_row,
       .hint = read_hint,

@@ -17,7 +17,7 @@ typedef struct stream_name {
 
 /* Splits ACCOUNT:NAME:EPOCH. With DynamoDB Streams, EPOCH is a label, which has colons. Returns 0 if there
  * are fewer than three parts, or if a part is empty. */
-static int split(slp_str text, stream_name *ret) {
+static int split_stream_name(slp_str text, stream_name *ret) {
   const char *a = text.n ? memchr(text.p, ':', text.n) : NULL;
   const char *b = a ? memchr(a + 1, ':', text.n - (size_t)(a + 1 - text.p)) : NULL;
   if (!b) return 0;
@@ -55,8 +55,8 @@ slp_kcl_key slp_kcl_key_of(const slp_str names[SLP_KCL_NAMES], slp_str key, slp_
   *ret_shard = shard;
   if (names[0].n && slp_str_eq(key, names[0])) return SLP_KCL_KEY_OURS;
   if (names[1].n && slp_str_eq(key, names[1])) return SLP_KCL_KEY_ALIAS;
-  if (!shard.n || !split(key, &theirs)) return SLP_KCL_KEY_ODD;
-  if (!split(names[0], &ours) || !slp_str_eq(theirs.name, ours.name)) return SLP_KCL_KEY_OTHER;
+  if (!shard.n || !split_stream_name(key, &theirs)) return SLP_KCL_KEY_ODD;
+  if (!split_stream_name(names[0], &ours) || !slp_str_eq(theirs.name, ours.name)) return SLP_KCL_KEY_OTHER;
   if (slp_str_eq(theirs.account, ours.account)) return of_same_name(theirs.epoch, ours.epoch);
   return slp_str_eq(theirs.epoch, ours.epoch) ? SLP_KCL_KEY_MISNAMED : SLP_KCL_KEY_OTHER;
 }
@@ -70,16 +70,16 @@ void slp_kcl_keys_count(slp_kcl_keys *keys, const slp_str names[SLP_KCL_NAMES], 
 /* ---- messages ------------------------------------------------------------------------------------- */
 
 #define SAY(to, ...) snprintf(to, sizeof(to), __VA_ARGS__)
-#define KEY(kind) shown(keys->first[kind]), keys->first[kind].n ? keys->first[kind].p : ""
+#define KEY(kind) shown_length(keys->first[kind]), keys->first[kind].n ? keys->first[kind].p : ""
 
-static int shown(slp_str s) { return (int)slp_min_u64(s.n, SHOWN); }
+static int shown_length(slp_str s) { return (int)slp_min_u64(s.n, SHOWN); }
 
 static void refuse_misnamed(const slp_kcl_keys *keys, const slp_str names[SLP_KCL_NAMES],
                             slp_table_form *ret) {
   SAY(ret->refused,
       "row %.*s (one of %zu) names this stream, but not as %.*s, which are its account and time of creation. "
       "Give the KCL that name and start it again, or delete the rows",
-      KEY(SLP_KCL_KEY_MISNAMED), keys->n[SLP_KCL_KEY_MISNAMED], shown(names[0]), names[0].p);
+      KEY(SLP_KCL_KEY_MISNAMED), keys->n[SLP_KCL_KEY_MISNAMED], shown_length(names[0]), names[0].p);
 }
 
 #define WHICH_COUNTS "two applications. Stop both, and delete the rows of the one that is not needed"

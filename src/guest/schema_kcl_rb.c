@@ -53,7 +53,7 @@ typedef struct rb_schema {
   slp_mem *mem; /* the schema holds a reference to it */
 } rb_schema;
 
-static rb_schema *of(slp_schema *s) { return SLP_OWNER(s, rb_schema, base); }
+static rb_schema *rb_schema_of(slp_schema *s) { return SLP_OWNER(s, rb_schema, base); }
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
@@ -133,7 +133,7 @@ static const char *wrong_value(const slp_row *row, const slp_lease_row *l) {
   return wrong_owner(row);
 }
 
-static uint64_t mix(uint64_t h, slp_str s) {
+static uint64_t hash_rb_text(uint64_t h, slp_str s) {
   for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * UINT64_C(0x100000001b3);
   return (h ^ 0xff) * UINT64_C(0x100000001b3);
 }
@@ -143,8 +143,8 @@ static uint64_t mix(uint64_t h, slp_str s) {
 static uint64_t sign_of_kcl_rb(const slp_row *row) {
   slp_str timeout = slp_attr_text(row, TIMEOUT), owner = slp_attr_text(row, OWNER);
   if (!timeout.n || slp_attr_text(row, OURS).n) return 0;
-  uint64_t h = mix(mix(UINT64_C(0xcbf29ce484222325), timeout), owner);
-  return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
+  uint64_t h = hash_rb_text(hash_rb_text(UINT64_C(0xcbf29ce484222325), timeout), owner);
+  return (owner.n ? hash_rb_text(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
 }
 
 /* A row that kcl-rb has written has at least one of these attributes. A row that sloop has created may have
@@ -243,7 +243,7 @@ static void when_as_read(slp_row_request *d, const slp_operation *i) {
 
 /* ---- changes ---------------------------------------------------------------------------------------- */
 
-static void count(slp_row_request *d, const slp_operation *i) {
+static void raise_rb_counter(slp_row_request *d, const slp_operation *i) {
   slp_set_number(d, COUNTER, slp_epoch_after(i));
 }
 
@@ -285,14 +285,14 @@ static int can_say(const slp_position *p) {
   }
 }
 
-static void unpark(slp_row_request *d) {
+static void unpark_rb_row(slp_row_request *d) {
   slp_drop(d, OURS);
   slp_drop(d, TAKEN);
 }
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-static void create(slp_row_request *d, const slp_operation *i) {
+static void build_rb_create(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_PUT;
   slp_when_absent(d, KEY);
   set_position(d, &i->position);
@@ -302,11 +302,11 @@ static void create(slp_row_request *d, const slp_operation *i) {
 
 /* Takes the lease, and hides it from kcl-rb (see the head of this file), unless another worker of sloop has
  * hidden it already. The checkpoint that was read is a condition, and becomes PLACE. */
-static void take(slp_row_request *d, const slp_operation *i) {
+static void build_rb_take(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   slp_set_text(d, OURS, i->me);
   slp_set_text(d, TAKEN, i->me);
-  count(d, i);
+  raise_rb_counter(d, i);
   if (i->owner.n && is_ours(i->owner)) return;
   when_checkpoint(d, &i->position);
   set_place(d, &i->position);
@@ -314,32 +314,32 @@ static void take(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, OWNER);
 }
 
-static void renew(slp_row_request *d, const slp_operation *i) {
+static void build_rb_renew(slp_row_request *d, const slp_operation *i) {
   when_ours(d, i->me, i->epoch);
-  count(d, i);
+  raise_rb_counter(d, i);
 }
 
-static void save(slp_row_request *d, const slp_operation *i) {
-  renew(d, i);
+static void build_rb_checkpoint(slp_row_request *d, const slp_operation *i) {
+  build_rb_renew(d, i);
   set_place(d, &i->position);
   slp_drop(d, TAKEN);
 }
 
 /* Gives the lease up. An operator's command may also give up the lease of a worker of kcl-rb. */
-static void release(slp_row_request *d, const slp_operation *i) {
+static void build_rb_release(slp_row_request *d, const slp_operation *i) {
   if (is_ours(i->me))
     when_ours(d, i->me, i->epoch);
   else
     when_theirs(d, i);
-  count(d, i);
+  raise_rb_counter(d, i);
   set_position(d, &i->position);
-  unpark(d);
+  unpark_rb_row(d);
   slp_drop(d, OWNER);
 }
 
-static void end(slp_row_request *d, const slp_operation *i) {
-  renew(d, i);
-  unpark(d);
+static void build_rb_end(slp_row_request *d, const slp_operation *i) {
+  build_rb_renew(d, i);
+  unpark_rb_row(d);
   slp_drop(d, PLACE);
 }
 
@@ -350,12 +350,12 @@ static void remove_ended(slp_row_request *d) {
 }
 
 /* Sets the position for an operator. If the position is to stay, i->position is the one that was read. */
-static void reset(slp_row_request *d, const slp_operation *i) {
+static void build_rb_reset(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   set_position(d, &i->position);
-  unpark(d);
+  unpark_rb_row(d);
   slp_drop(d, OWNER);
-  count(d, i);
+  raise_rb_counter(d, i);
 }
 
 static size_t text_bytes(const slp_operation *i) {
@@ -383,28 +383,28 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     return SLP_EINVAL;
   if (slp_shard_row_begin(d, i, text_bytes(i), 0, &d->write->key)) return SLP_ENOMEM;
   switch ((unsigned)i->kind) {
-    case SLP_OPERATION_CREATE: create(d, i); return 0;
-    case SLP_OPERATION_TAKE: take(d, i); return 0;
+    case SLP_OPERATION_CREATE: build_rb_create(d, i); return 0;
+    case SLP_OPERATION_TAKE: build_rb_take(d, i); return 0;
     case SLP_OPERATION_RETAKE:
-    case SLP_GUEST_RENEW: renew(d, i); return 0;
-    case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
-    case SLP_OPERATION_RELEASE: release(d, i); return 0;
-    case SLP_OPERATION_END: end(d, i); return 0;
+    case SLP_GUEST_RENEW: build_rb_renew(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: build_rb_checkpoint(d, i); return 0;
+    case SLP_OPERATION_RELEASE: build_rb_release(d, i); return 0;
+    case SLP_OPERATION_END: build_rb_end(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
-    case SLP_OPERATION_RESET: reset(d, i); return 0;
+    case SLP_OPERATION_RESET: build_rb_reset(d, i); return 0;
     default: return SLP_EINVAL;
   }
 }
 
 /* ---- the schema ------------------------------------------------------------------------------------- */
 
-static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+static void describe_rb_table(slp_schema *s, const char *name, slp_table_spec *ret) {
   (void)s;
   *ret = (slp_table_spec){name, KEY, NULL, 0};
 }
 
 static void schema_free(slp_schema *base) {
-  rb_schema *s = of(base);
+  rb_schema *s = rb_schema_of(base);
   slp_mem *mem = s->mem;
   slp_free(mem, s);
   slp_mem_drop(mem);
@@ -420,7 +420,7 @@ slp_schema *slp_schema_kcl_rb(slp_mem *mem) {
       .strategy = &slp_strategy_kcl_rb.base,
       .whole_records = 1,
       .operations = operations,
-      .table = table,
+      .table = describe_rb_table,
       .scope = slp_scope_whole_table,
       .is_other_streams = slp_other_stream_is,
       .read = read_row,

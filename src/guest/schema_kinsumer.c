@@ -69,7 +69,7 @@ typedef struct kinsumer_schema {
   size_t shards_cap;
 } kinsumer_schema;
 
-static kinsumer_schema *of(slp_schema *s) { return SLP_OWNER(s, kinsumer_schema, base); }
+static kinsumer_schema *kinsumer_schema_of(slp_schema *s) { return SLP_OWNER(s, kinsumer_schema, base); }
 
 static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
 static const slp_val null = {SLP_VAL_NULL, {NULL, 0}, NULL, 1};
@@ -80,7 +80,7 @@ static const slp_val *get(const slp_row *row, const char *name) { return slp_row
 
 static int is_nothing(const slp_val *v) { return v->kind == SLP_VAL_NONE || v->kind == SLP_VAL_NULL; }
 
-static slp_str text(const slp_row *row, const char *name) {
+static slp_str kinsumer_row_text(const slp_row *row, const char *name) {
   const slp_val *v = get(row, name);
   return v->kind == SLP_VAL_S ? v->s : (slp_str){NULL, 0};
 }
@@ -104,7 +104,7 @@ static uint64_t time_of(const slp_row *row) {
 
 static slp_position read_position(const slp_row *row) {
   slp_position position = {.kind = SLP_POSITION_NONE};
-  slp_str at = text(row, SEQUENCE);
+  slp_str at = kinsumer_row_text(row, SEQUENCE);
   if (get(row, FINISHED)->kind == SLP_VAL_N) {
     position.kind = SLP_POSITION_END;
   } else if (is_nothing(get(row, SEQUENCE))) {
@@ -142,14 +142,14 @@ static int is_foreign(const slp_row *row) {
 
 static void read_lease(const kinsumer_schema *s, const slp_row *row, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
-  f->key.hash = l->shard = text(row, SHARD);
+  f->key.hash = l->shard = kinsumer_row_text(row, SHARD);
   if (is_foreign(row)) {
     f->kind = SLP_ROW_BAD;
     f->foreign = 1;
     f->why = "it has none of " OWNER ", " UPDATED " and " SEQUENCE ": it is not kinsumer's";
     return;
   }
-  l->owner = text(row, OWNER);
+  l->owner = kinsumer_row_text(row, OWNER);
   l->epoch = get(row, UPDATED)->kind == SLP_VAL_N ? time_of(row) + s->lease_ns : 0;
   l->position = read_position(row);
   l->wall_ms = l->owner.n && l->epoch ? (int64_t)(time_of(row) / NS_PER_MS) : -1;
@@ -160,9 +160,9 @@ static void read_lease(const kinsumer_schema *s, const slp_row *row, slp_parsed_
 
 static void read_client(const kinsumer_schema *s, const slp_row *row, slp_parsed_row *f) {
   slp_worker_row *w = &f->u.worker;
-  f->key.hash = w->id = text(row, CLIENT);
+  f->key.hash = w->id = kinsumer_row_text(row, CLIENT);
   w->counter = time_of(row);
-  w->host = text(row, CLIENT_NAME);
+  w->host = kinsumer_row_text(row, CLIENT_NAME);
   w->wall_ms = (int64_t)(w->counter / NS_PER_MS);
   w->lease_ms = (uint32_t)(s->lease_ns / NS_PER_MS);
   w->weight = 1;
@@ -176,7 +176,7 @@ static void read_client(const kinsumer_schema *s, const slp_row *row, slp_parsed
 
 static void read_leader(const slp_row *row, slp_parsed_row *f) {
   slp_leadership_row *l = &f->u.leadership;
-  l->owner = text(row, CLIENT);
+  l->owner = kinsumer_row_text(row, CLIENT);
   l->epoch = time_of(row);
   if (!is_time(row, UPDATED)) f->why = "its " UPDATED " is no time in nanoseconds";
   if (!is_text(row, CLIENT)) f->why = "its " CLIENT " is no text";
@@ -197,9 +197,9 @@ static int add_shard(kinsumer_schema *s, size_t *n, slp_str id) {
   return 1;
 }
 
-static int comes(slp_json *j, int token) { return slp_json_next(j) == token; }
+static int next_token_is(slp_json *j, int token) { return slp_json_next(j) == token; }
 static int comes_key(slp_json *j, const char *key) {
-  return comes(j, SLP_JSON_KEY) && slp_str_is(j->text, key);
+  return next_token_is(j, SLP_JSON_KEY) && slp_str_is(j->text, key);
 }
 
 /* Reads the next ID of {"L": [{"S": ID}, ...]}. Returns 1 and sets *ret, 0 at the end, or SLP_EBADDATA. */
@@ -207,9 +207,9 @@ static int next_shard(slp_json *j, slp_str *ret) {
   int token = slp_json_next(j);
   if (token == SLP_JSON_ARRAY_END) return 0;
   if (token != SLP_JSON_OBJECT || !comes_key(j, "S")) return SLP_EBADDATA;
-  if (!comes(j, SLP_JSON_STRING) || j->escaped) return SLP_EBADDATA;
+  if (!next_token_is(j, SLP_JSON_STRING) || j->escaped) return SLP_EBADDATA;
   *ret = j->text;
-  return comes(j, SLP_JSON_OBJECT_END) ? 1 : SLP_EBADDATA;
+  return next_token_is(j, SLP_JSON_OBJECT_END) ? 1 : SLP_EBADDATA;
 }
 
 static int read_list(kinsumer_schema *s, slp_str json, size_t *n) {
@@ -217,7 +217,9 @@ static int read_list(kinsumer_schema *s, slp_str json, size_t *n) {
   slp_str id;
   slp_json_begin(&j, (char *)(uintptr_t)json.p, json.n);
   j.keep = 1;
-  int r = comes(&j, SLP_JSON_OBJECT) && comes_key(&j, "L") && comes(&j, SLP_JSON_ARRAY) ? 1 : SLP_EBADDATA;
+  int r = next_token_is(&j, SLP_JSON_OBJECT) && comes_key(&j, "L") && next_token_is(&j, SLP_JSON_ARRAY)
+              ? 1
+              : SLP_EBADDATA;
   while (r == 1 && (r = next_shard(&j, &id)) == 1) r = add_shard(s, n, id);
   return r;
 }
@@ -256,24 +258,26 @@ static void read_shards(kinsumer_schema *s, const slp_row *row, slp_parsed_row *
  * from. */
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   memset(f, 0, sizeof *f);
-  slp_str key = text(row, KEY);
-  if (text(row, SHARD).n) {
-    read_lease(of(base), row, f);
+  slp_str key = kinsumer_row_text(row, KEY);
+  if (kinsumer_row_text(row, SHARD).n) {
+    read_lease(kinsumer_schema_of(base), row, f);
   } else if (key.n) {
     f->key.hash = key;
     if (slp_str_is(key, ROW_LEADER)) read_leader(row, f);
-    if (slp_str_is(key, ROW_SHARDS)) read_shards(of(base), row, f);
-  } else if (text(row, CLIENT).n) {
-    read_client(of(base), row, f);
+    if (slp_str_is(key, ROW_SHARDS)) read_shards(kinsumer_schema_of(base), row, f);
+  } else if (kinsumer_row_text(row, CLIENT).n) {
+    read_client(kinsumer_schema_of(base), row, f);
   }
 }
 
 /* ---- conditions and changes ------------------------------------------------------------------------- */
 
-static void set(slp_row_request *d, const char *name, slp_str s) {
+static void set_kinsumer_text(slp_row_request *d, const char *name, slp_str s) {
   slp_row_request_change(d, name, SLP_SET, s.n ? slp_row_request_s(d, s) : null);
 }
-static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
+static void remove_kinsumer_attr(slp_row_request *d, const char *name) {
+  slp_row_request_change(d, name, SLP_REMOVE, none);
+}
 
 /* Sets a time twice: as a number, and as a text in the form of Go's RFC1123Z in UTC, such as "Tue, 14 Nov
  * 2023 22:13:20 +0000". */
@@ -281,7 +285,7 @@ static void set_time(slp_row_request *d, const char *name, const char *name_text
   char http[30];
   slp_date_http((int64_t)(ns / NS_PER_MS), http);
   slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, ns));
-  set(d, name_text, slp_row_request_text(d, "%.25s +0000", http));
+  set_kinsumer_text(d, name_text, slp_row_request_text(d, "%.25s +0000", http));
 }
 
 static uint64_t wall_ns(const slp_operation *i) {
@@ -323,14 +327,14 @@ static void when_mine(const kinsumer_schema *s, slp_row_request *d, const slp_op
   when_time(s, d, i->epoch);
 }
 
-static void own(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
+static void set_owned_update_time(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   uint64_t after = slp_epoch_after(i);
   set_time(d, UPDATED, UPDATED_TEXT, after > s->lease_ns ? after - s->lease_ns : 1);
 }
 
-static void disown(slp_row_request *d) {
-  drop(d, OWNER);
-  drop(d, OWNER_NAME);
+static void remove_kinsumer_owner(slp_row_request *d) {
+  remove_kinsumer_attr(d, OWNER);
+  remove_kinsumer_attr(d, OWNER_NAME);
 }
 
 static slp_str name_of(slp_str instance) {
@@ -342,14 +346,14 @@ static void set_sequence(slp_row_request *d, const slp_position *p) {
   slp_str at = {NULL, 0};
   if (p->kind == SLP_POSITION_LATEST) at = SLP_STR(LATEST);
   if (p->kind == SLP_POSITION_AFTER) at = slp_mark_seq(&p->mark);
-  set(d, SEQUENCE, at);
+  set_kinsumer_text(d, SEQUENCE, at);
 }
 
-static void finish(slp_row_request *d, const slp_operation *i) {
+static void set_finished_time(slp_row_request *d, const slp_operation *i) {
   set_time(d, FINISHED, FINISHED_TEXT, wall_ns(i));
 }
 
-static void unfinish(slp_row_request *d) {
+static void clear_finished_time(slp_row_request *d) {
   slp_row_request_change(d, FINISHED, SLP_SET, null);
   slp_row_request_change(d, FINISHED_TEXT, SLP_SET, null);
 }
@@ -361,73 +365,73 @@ static int can_say(const slp_position *p) {
 
 /* ---- operations on shards ---------------------------------------------------------------------------- */
 
-static void create(slp_row_request *d, const slp_operation *i) {
+static void build_kinsumer_create(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_PUT;
   slp_row_request_when(d, SHARD, SLP_TEST_ABSENT, none, 0);
   set_sequence(d, &i->position);
   set_now(d, i);
   if (i->position.kind == SLP_POSITION_END)
-    finish(d, i);
+    set_finished_time(d, i);
   else
-    unfinish(d);
+    clear_finished_time(d);
 }
 
-static void take(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
+static void build_kinsumer_take(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   when_text(d, OWNER, i->owner);
   when_time(s, d, i->epoch);
   when_not_finished(d);
-  set(d, OWNER, i->me);
-  set(d, OWNER_NAME, name_of(i->me));
-  own(s, d, i);
+  set_kinsumer_text(d, OWNER, i->me);
+  set_kinsumer_text(d, OWNER_NAME, name_of(i->me));
+  set_owned_update_time(s, d, i);
 }
 
-static void renew(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
+static void build_kinsumer_renew(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   when_mine(s, d, i);
-  own(s, d, i);
+  set_owned_update_time(s, d, i);
 }
 
-static void release(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
+static void build_kinsumer_release(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   when_mine(s, d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_sequence(d, &i->position);
-  disown(d);
+  remove_kinsumer_owner(d);
 }
 
 /* Sets the shard's end, and the number of its last record. A Go client may read a finished shard once more,
  * and then begins at that number. */
-static void end(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
+static void build_kinsumer_end(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   slp_str last = slp_mark_seq(&i->position.mark);
   when_mine(s, d, i);
-  if (last.n) set(d, SEQUENCE, last);
-  finish(d, i);
-  disown(d);
+  if (last.n) set_kinsumer_text(d, SEQUENCE, last);
+  set_finished_time(d, i);
+  remove_kinsumer_owner(d);
 }
 
 /* Sets the position for an operator. The former owner's next write is refused, because the row does not have
  * its name any more. */
-static void reset(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
+static void build_kinsumer_reset(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   when_text(d, OWNER, i->owner);
   when_time(s, d, i->epoch);
   set_sequence(d, &i->position);
   if (i->position.kind == SLP_POSITION_END)
-    finish(d, i);
+    set_finished_time(d, i);
   else
-    unfinish(d);
-  disown(d);
+    clear_finished_time(d);
+  remove_kinsumer_owner(d);
 }
 
 /* ---- operations on clients, leader and shard cache ----------------------------------------------------- */
 
-static void lead(slp_row_request *d, const slp_operation *i) {
+static void build_kinsumer_lead(slp_row_request *d, const slp_operation *i) {
   when_text(d, CLIENT, i->owner);
   when_updated(d, i->epoch);
-  set(d, CLIENT, i->me);
-  set(d, CLIENT_NAME, name_of(i->me));
+  set_kinsumer_text(d, CLIENT, i->me);
+  set_kinsumer_text(d, CLIENT_NAME, name_of(i->me));
   set_now(d, i);
 }
 
-static void resign(slp_row_request *d, const slp_operation *i) {
+static void build_kinsumer_resign(slp_row_request *d, const slp_operation *i) {
   when_text(d, CLIENT, i->me);
-  drop(d, CLIENT);
+  remove_kinsumer_attr(d, CLIENT);
   set_now(d, i);
 }
 
@@ -480,7 +484,7 @@ static slp_str name_of_row(const slp_operation *i) {
   }
 }
 
-static int begin(slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
+static int begin_kinsumer_request(slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
   slp_str name = name_of_row(i);
   size_t list = i->kind == SLP_OPERATION_ASSIGN ? list_bytes(i) : 0;
   if (slp_row_request_begin(d, SLP_WRITE_UPDATE, 1024 + 3 * i->me.n + i->owner.n + name.n + list, 0))
@@ -492,7 +496,7 @@ static int begin(slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
 
 static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
   (void)base;
-  return begin(d, i, ret);
+  return begin_kinsumer_request(d, i, ret);
 }
 
 static const slp_set operations =
@@ -505,24 +509,24 @@ static const slp_set operations =
   (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RESET))
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
-  const kinsumer_schema *s = of(base);
+  const kinsumer_schema *s = kinsumer_schema_of(base);
   if (!slp_set_has(operations, i->kind) || (slp_set_has(PLACES, i->kind) && !can_say(&i->position)))
     return SLP_EINVAL;
-  if (begin(d, i, &d->write->key)) return SLP_ENOMEM;
+  if (begin_kinsumer_request(d, i, &d->write->key)) return SLP_ENOMEM;
   switch ((unsigned)i->kind) {
-    case SLP_OPERATION_CREATE: create(d, i); return 0;
-    case SLP_OPERATION_TAKE: take(s, d, i); return 0;
+    case SLP_OPERATION_CREATE: build_kinsumer_create(d, i); return 0;
+    case SLP_OPERATION_TAKE: build_kinsumer_take(s, d, i); return 0;
     case SLP_OPERATION_RETAKE:
-    case SLP_GUEST_RENEW: renew(s, d, i); return 0;
+    case SLP_GUEST_RENEW: build_kinsumer_renew(s, d, i); return 0;
     case SLP_OPERATION_CHECKPOINT:
-      renew(s, d, i);
+      build_kinsumer_renew(s, d, i);
       set_sequence(d, &i->position);
       return 0;
-    case SLP_OPERATION_RELEASE: release(s, d, i); return 0;
-    case SLP_OPERATION_END: end(s, d, i); return 0;
-    case SLP_OPERATION_RESET: reset(s, d, i); return 0;
+    case SLP_OPERATION_RELEASE: build_kinsumer_release(s, d, i); return 0;
+    case SLP_OPERATION_END: build_kinsumer_end(s, d, i); return 0;
+    case SLP_OPERATION_RESET: build_kinsumer_reset(s, d, i); return 0;
     case SLP_GUEST_PUBLISH:
-      set(d, CLIENT_NAME, name_of(i->me));
+      set_kinsumer_text(d, CLIENT_NAME, name_of(i->me));
       set_now(d, i);
       return 0;
     case SLP_GUEST_WITHDRAW: d->write->kind = SLP_WRITE_DELETE; return 0;
@@ -530,8 +534,8 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
       d->write->kind = SLP_WRITE_DELETE;
       when_updated(d, i->counter);
       return 0;
-    case SLP_OPERATION_LEAD: lead(d, i); return 0;
-    case SLP_OPERATION_RESIGN: resign(d, i); return 0;
+    case SLP_OPERATION_LEAD: build_kinsumer_lead(d, i); return 0;
+    case SLP_OPERATION_RESIGN: build_kinsumer_resign(d, i); return 0;
     case SLP_OPERATION_ASSIGN: cache_shards(d, i); return d->texts.failed ? SLP_EINVAL : 0;
     default: return SLP_EINVAL;
   }
@@ -539,25 +543,25 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
 
 /* ---- the schema ------------------------------------------------------------------------------------- */
 
-static void table(slp_schema *base, const char *name, slp_table_spec *ret) {
+static void describe_kinsumer_table(slp_schema *base, const char *name, slp_table_spec *ret) {
   /* the names of all three tables begin with the application's name, which is part of names[0] */
-  name = of(base)->names[0];
+  name = kinsumer_schema_of(base)->names[0];
   *ret = (slp_table_spec){name, SHARD, NULL, 0};
 }
 
 static int side_table(slp_schema *base, uint8_t n, slp_table_spec *ret) {
   if (n != CLIENTS && n != METADATA) return 0;
-  *ret = (slp_table_spec){of(base)->names[n], n == CLIENTS ? CLIENT : KEY, NULL, 0};
+  *ret = (slp_table_spec){kinsumer_schema_of(base)->names[n], n == CLIENTS ? CLIENT : KEY, NULL, 0};
   return 1;
 }
 
-static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+static void set_kinsumer_scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};
 }
 
 static void schema_free(slp_schema *base) {
-  kinsumer_schema *s = of(base);
+  kinsumer_schema *s = kinsumer_schema_of(base);
   slp_mem *mem = s->mem;
   for (int i = 0; i < TABLES; i++) slp_free(mem, s->names[i]);
   slp_buf_free(&s->shards_text);
@@ -579,9 +583,9 @@ slp_schema *slp_schema_kinsumer(slp_mem *mem, const char *app, uint32_t lease_ms
       .strategy = &slp_strategy_kinsumer.base,
       .whole_records = 1,
       .operations = operations,
-      .table = table,
+      .table = describe_kinsumer_table,
       .side_table = side_table,
-      .scope = scope,
+      .scope = set_kinsumer_scope,
       .is_other_streams = slp_other_stream_is,
       .read = read_row,
       .key = row_key,

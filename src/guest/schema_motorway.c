@@ -54,7 +54,7 @@ typedef struct motorway_schema {
   slp_position start; /* where reading begins if a row has no saved position */
 } motorway_schema;
 
-static motorway_schema *of(slp_schema *s) { return SLP_OWNER(s, motorway_schema, base); }
+static motorway_schema *motorway_schema_of(slp_schema *s) { return SLP_OWNER(s, motorway_schema, base); }
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
@@ -121,7 +121,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   if (!l->owner.n || slp_str_is(l->owner, NOBODY)) l->owner = (slp_str){NULL, 0};
   l->unsaved = l->owner.n && slp_str_eq(l->owner, slp_attr_text(row, TAKEN));
   read_parents(row, l);
-  l->position = read_position(of(base), row, l->parents[0].n > 0);
+  l->position = read_position(motorway_schema_of(base), row, l->parents[0].n > 0);
   l->begin_untold =
       l->position.kind < SLP_POSITION_END && !slp_attr_text(row, CHECKPOINT).n && !l->parents[0].n;
   l->wall_ms = l->behind_ms = l->rate_bytes = -1;
@@ -147,7 +147,9 @@ static void when_not_ended(slp_row_request *d) {
   slp_row_request_when(d, DONE, SLP_TEST_NE, slp_row_request_s(d, SLP_STR(ENDED)), 0);
 }
 
-static void tick(slp_row_request *d, const slp_operation *i) { slp_set_number(d, TICK, slp_epoch_after(i)); }
+static void set_next_tick(slp_row_request *d, const slp_operation *i) {
+  slp_set_number(d, TICK, slp_epoch_after(i));
+}
 
 static void set_place(slp_row_request *d, slp_str at, slp_str done) {
   slp_set_text(d, CHECKPOINT, at);
@@ -204,7 +206,7 @@ static int can_say(const motorway_schema *s, const slp_operation *i) {
 
 /* Creates the row. If reading begins at the latest record, leaves PARENTS out, because a row with parents is
  * read from its oldest record. */
-static void create(slp_row_request *d, const slp_operation *i) {
+static void build_motorway_create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   for (int k = 0; k < 2; k++)
@@ -218,29 +220,29 @@ static void create(slp_row_request *d, const slp_operation *i) {
     slp_row_request_change(d, PARENTS, SLP_SET, slp_row_request_set(d, parents, n));
 }
 
-static void take(slp_row_request *d, const slp_operation *i) {
+static void build_motorway_take(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner, i->epoch);
   when_not_ended(d);
   slp_set_text(d, OWNER, i->me);
   slp_set_text(d, TAKEN, i->me);
-  tick(d, i);
+  set_next_tick(d, i);
 }
 
-static void renew(slp_row_request *d, const slp_operation *i) {
+static void build_motorway_renew(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->me, i->epoch);
-  tick(d, i);
+  set_next_tick(d, i);
 }
 
-static void save(slp_row_request *d, const slp_operation *i) {
-  renew(d, i);
+static void build_motorway_checkpoint(slp_row_request *d, const slp_operation *i) {
+  build_motorway_renew(d, i);
   set_position(d, i);
   slp_drop(d, TAKEN);
 }
 
 /* Gives the lease up by setting the owner to "nobody". motorway has no sign for a free lease: it takes a
  * lease whose tick does not change any more. */
-static void release(slp_row_request *d, const slp_operation *i) {
-  renew(d, i);
+static void build_motorway_release(slp_row_request *d, const slp_operation *i) {
+  build_motorway_renew(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, i);
   slp_set_text(d, OWNER, SLP_STR(NOBODY));
   slp_drop(d, TAKEN);
@@ -248,9 +250,9 @@ static void release(slp_row_request *d, const slp_operation *i) {
 
 /* Sets the shard's end, with the last record as the checkpoint. A motorway program will take the lease again,
  * read the record at the checkpoint and what follows, and then end the shard's thread. */
-static void end(slp_row_request *d, const slp_operation *i) {
+static void build_motorway_end(slp_row_request *d, const slp_operation *i) {
   slp_str last = slp_mark_seq(&i->position.mark);
-  renew(d, i);
+  build_motorway_renew(d, i);
   if (last.n) slp_set_text(d, CHECKPOINT, last);
   slp_drop(d, OLDEST);
   slp_set_text(d, DONE, SLP_STR(ENDED));
@@ -265,12 +267,12 @@ static void remove_ended(slp_row_request *d) {
 
 /* Sets the position for an operator. The former owner's next write is refused, because the row does not have
  * its name any more. */
-static void reset(slp_row_request *d, const slp_operation *i) {
+static void build_motorway_reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner, i->epoch);
   if (i->position.kind != SLP_POSITION_NONE) set_position(d, i);
   slp_set_text(d, OWNER, SLP_STR(NOBODY));
   slp_drop(d, TAKEN);
-  tick(d, i);
+  set_next_tick(d, i);
 }
 
 static size_t text_bytes(const slp_operation *i) {
@@ -297,31 +299,32 @@ static int says_place(const slp_operation *i) {
 }
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
-  if (!slp_set_has(operations, i->kind) || (says_place(i) && !can_say(of(base), i))) return SLP_EINVAL;
+  if (!slp_set_has(operations, i->kind) || (says_place(i) && !can_say(motorway_schema_of(base), i)))
+    return SLP_EINVAL;
   if (slp_shard_row_begin(d, i, text_bytes(i), 2, &d->write->key)) return SLP_ENOMEM;
   switch ((unsigned)i->kind) {
-    case SLP_OPERATION_CREATE: create(d, i); return 0;
-    case SLP_OPERATION_TAKE: take(d, i); return 0;
+    case SLP_OPERATION_CREATE: build_motorway_create(d, i); return 0;
+    case SLP_OPERATION_TAKE: build_motorway_take(d, i); return 0;
     case SLP_OPERATION_RETAKE:
-    case SLP_GUEST_RENEW: renew(d, i); return 0;
-    case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
-    case SLP_OPERATION_RELEASE: release(d, i); return 0;
-    case SLP_OPERATION_END: end(d, i); return 0;
+    case SLP_GUEST_RENEW: build_motorway_renew(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: build_motorway_checkpoint(d, i); return 0;
+    case SLP_OPERATION_RELEASE: build_motorway_release(d, i); return 0;
+    case SLP_OPERATION_END: build_motorway_end(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
-    case SLP_OPERATION_RESET: reset(d, i); return 0;
+    case SLP_OPERATION_RESET: build_motorway_reset(d, i); return 0;
     default: return SLP_EINVAL;
   }
 }
 
 /* ---- the schema ------------------------------------------------------------------------------------- */
 
-static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+static void describe_motorway_table(slp_schema *s, const char *name, slp_table_spec *ret) {
   (void)s;
   *ret = (slp_table_spec){name, KEY, NULL, 0};
 }
 
 static void schema_free(slp_schema *base) {
-  motorway_schema *s = of(base);
+  motorway_schema *s = motorway_schema_of(base);
   slp_mem *mem = s->mem;
   slp_free(mem, s);
   slp_mem_drop(mem);
@@ -338,7 +341,7 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
       .strategy = &slp_strategy_motorway.base,
       .whole_records = 1,
       .operations = operations,
-      .table = table,
+      .table = describe_motorway_table,
       .scope = slp_scope_whole_table,
       .is_other_streams = slp_other_stream_is,
       .read = read_row,

@@ -50,7 +50,7 @@ typedef struct vmware_schema {
   slp_position start; /* where reading begins if a row has no checkpoint */
 } vmware_schema;
 
-static vmware_schema *of(slp_schema *s) { return SLP_OWNER(s, vmware_schema, base); }
+static vmware_schema *vmware_schema_of(slp_schema *s) { return SLP_OWNER(s, vmware_schema, base); }
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
@@ -88,7 +88,7 @@ static const char *wrong_value(const slp_row *row, const slp_lease_row *l) {
 static const char *const known[] = {OWNER, TIMEOUT, CHECKPOINT, PARENT, CLAIM};
 
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
-  const vmware_schema *s = of(base);
+  const vmware_schema *s = vmware_schema_of(base);
   slp_lease_row *l = &f->u.lease;
   memset(f, 0, sizeof *f);
   f->key = (slp_row_key){slp_attr_text(row, KEY), {NULL, 0}};
@@ -182,18 +182,18 @@ static int can_say(const vmware_schema *s, const slp_operation *i) {
  * worker would not wait for this shard as a parent, and would take its lease from a living owner. If reading
  * begins at the latest record, leaves PARENT out, because a row with a parent is read from its oldest
  * record. */
-static void create(slp_row_request *d, const slp_operation *i) {
+static void build_vmware_create(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_PUT;
   slp_when_absent(d, KEY);
   set_position(d, &i->position);
   if (i->parents[0].n && i->position.kind != SLP_POSITION_LATEST) slp_set_text(d, PARENT, i->parents[0]);
 }
 
-static void own(slp_row_request *d, const slp_operation *i) {
+static void set_lease_timeout(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, TIMEOUT, SLP_SET, time_of(d, slp_epoch_after(i)));
 }
 
-static void take(slp_row_request *d, const slp_operation *i) {
+static void build_vmware_take(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner);
   when_time(d, i->epoch);
   if (i->claim.n)
@@ -202,37 +202,37 @@ static void take(slp_row_request *d, const slp_operation *i) {
     when_unclaimed(d);
   when_not_ended(d);
   slp_set_text(d, OWNER, i->me);
-  own(d, i);
+  set_lease_timeout(d, i);
   slp_row_request_change(d, CHECKPOINT, SLP_SET_IF_ABSENT, slp_row_request_s(d, SLP_STR("")));
   slp_drop(d, CLAIM);
 }
 
-static void renew(slp_row_request *d, const slp_operation *i) {
+static void build_vmware_renew(slp_row_request *d, const slp_operation *i) {
   when_mine(d, i);
-  own(d, i);
+  set_lease_timeout(d, i);
 }
 
-static void save(slp_row_request *d, const slp_operation *i) {
-  renew(d, i);
+static void build_vmware_checkpoint(slp_row_request *d, const slp_operation *i) {
+  build_vmware_renew(d, i);
   set_position(d, &i->position);
 }
 
 /* Gives the lease up as the Go program does: the time stays, and the claim too, so that the claimant can take
  * the lease. */
-static void release(slp_row_request *d, const slp_operation *i) {
+static void build_vmware_release(slp_row_request *d, const slp_operation *i) {
   when_mine(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, &i->position);
   slp_drop(d, OWNER);
 }
 
-static void end(slp_row_request *d, const slp_operation *i) {
+static void build_vmware_end(slp_row_request *d, const slp_operation *i) {
   when_mine(d, i);
   slp_set_text(d, CHECKPOINT, SLP_STR(ENDED));
   slp_drop(d, OWNER);
   slp_drop(d, CLAIM);
 }
 
-static void claim(slp_row_request *d, const slp_operation *i) {
+static void build_vmware_claim(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner);
   when_time(d, i->epoch);
   when_unclaimed(d);
@@ -240,7 +240,7 @@ static void claim(slp_row_request *d, const slp_operation *i) {
   slp_set_text(d, CLAIM, i->me);
 }
 
-static void unclaim(slp_row_request *d, const slp_operation *i) {
+static void build_vmware_unclaim(slp_row_request *d, const slp_operation *i) {
   slp_when_text(d, CLAIM, i->me);
   slp_drop(d, CLAIM);
 }
@@ -252,7 +252,7 @@ static void remove_ended(slp_row_request *d) {
 
 /* Sets the position for an operator. The former owner's next write is refused, because the row does not have
  * its name any more. */
-static void reset(slp_row_request *d, const slp_operation *i) {
+static void build_vmware_reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner);
   when_time(d, i->epoch);
   set_position(d, &i->position);
@@ -278,38 +278,39 @@ static const slp_set operations =
   (SLP_BIT(SLP_OPERATION_CREATE) | SLP_BIT(SLP_OPERATION_CHECKPOINT) | SLP_BIT(SLP_OPERATION_RESET))
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
-  if (!slp_set_has(operations, i->kind) || (slp_set_has(PLACES, i->kind) && !can_say(of(base), i)))
+  if (!slp_set_has(operations, i->kind) ||
+      (slp_set_has(PLACES, i->kind) && !can_say(vmware_schema_of(base), i)))
     return SLP_EINVAL;
   if (slp_shard_row_begin(d, i, text_bytes(i), 0, &d->write->key)) return SLP_ENOMEM;
   switch ((unsigned)i->kind) {
-    case SLP_OPERATION_CREATE: create(d, i); return 0;
-    case SLP_OPERATION_TAKE: take(d, i); return 0;
+    case SLP_OPERATION_CREATE: build_vmware_create(d, i); return 0;
+    case SLP_OPERATION_TAKE: build_vmware_take(d, i); return 0;
     case SLP_OPERATION_RETAKE:
-    case SLP_GUEST_RENEW: renew(d, i); return 0;
-    case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
-    case SLP_OPERATION_CLAIM: claim(d, i); return 0;
-    case SLP_GUEST_UNCLAIM: unclaim(d, i); return 0;
+    case SLP_GUEST_RENEW: build_vmware_renew(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: build_vmware_checkpoint(d, i); return 0;
+    case SLP_OPERATION_CLAIM: build_vmware_claim(d, i); return 0;
+    case SLP_GUEST_UNCLAIM: build_vmware_unclaim(d, i); return 0;
     case SLP_OPERATION_TRANSFER:
       slp_when_text(d, CLAIM, i->to);
-      release(d, i);
+      build_vmware_release(d, i);
       return 0;
-    case SLP_OPERATION_RELEASE: release(d, i); return 0;
-    case SLP_OPERATION_END: end(d, i); return 0;
+    case SLP_OPERATION_RELEASE: build_vmware_release(d, i); return 0;
+    case SLP_OPERATION_END: build_vmware_end(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
-    case SLP_OPERATION_RESET: reset(d, i); return 0;
+    case SLP_OPERATION_RESET: build_vmware_reset(d, i); return 0;
     default: return SLP_EINVAL;
   }
 }
 
 /* ---- the schema ------------------------------------------------------------------------------------- */
 
-static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+static void describe_vmware_table(slp_schema *s, const char *name, slp_table_spec *ret) {
   (void)s;
   *ret = (slp_table_spec){name, KEY, NULL, 0};
 }
 
 static void schema_free(slp_schema *base) {
-  vmware_schema *s = of(base);
+  vmware_schema *s = vmware_schema_of(base);
   slp_mem *mem = s->mem;
   slp_free(mem, s);
   slp_mem_drop(mem);
@@ -326,7 +327,7 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
       .strategy = &slp_strategy_vmware.base,
       .whole_records = 1,
       .operations = operations,
-      .table = table,
+      .table = describe_vmware_table,
       .scope = slp_scope_whole_table,
       .is_other_streams = slp_other_stream_is,
       .read = read_row,

@@ -91,7 +91,7 @@ static int is_old(const slp_lease *l, const slp_lease_row *row) {
 
 /* Returns which owners are asked for a lease before it is taken. Returns SLP_ASKS_NOBODY if rows have no
  * attribute for a claim. */
-static slp_asks asks(const slp_fleet *f) {
+static slp_asks owners_to_ask(const slp_fleet *f) {
   int can = slp_set_has(f->schema->operations, SLP_OPERATION_CLAIM);
   return can ? (slp_asks)slp_guest_rules_of(f)->asks : SLP_ASKS_NOBODY;
 }
@@ -101,7 +101,7 @@ static slp_asks asks(const slp_fleet *f) {
  * owner whose lease a leader is moving to another worker. */
 static int asks_owner(const slp_fleet *f, const slp_lease_row *row) {
   slp_str id, incarnation;
-  if (asks(f) != SLP_ASKS_OURS) return asks(f) == SLP_ASKS_ALL;
+  if (owners_to_ask(f) != SLP_ASKS_OURS) return owners_to_ask(f) == SLP_ASKS_ALL;
   return slp_instance_split(row->owner, &id, &incarnation) && (!row->claim.n || row->claim_asks);
 }
 
@@ -114,7 +114,7 @@ static uint64_t patience_us(const slp_fleet *f) {
 /* Decides whether this worker waits until a living owner hands the lease over. Returns 0 if the lease is
  * to be taken now. Returns 1 otherwise: the row is read again soon, this worker's claim is written, or the
  * choice is dropped. */
-static int waits(slp_lease *l, const slp_lease_row *row) {
+static int wait_for_owner(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_str from = slp_instance_str(&slp_guest_lease_of(l)->choice.from);
   int may = slp_guest_lease_of(l)->choice.until_us && slp_str_eq(row->owner, from) && asks_owner(f, row);
@@ -164,7 +164,7 @@ void slp_steal_met(slp_lease *l, const slp_lease_row *parsed) {
       slp_choice_forget(l);
     return;
   }
-  if (!led && !free && waits(l, parsed)) return;
+  if (!led && !free && wait_for_owner(l, parsed)) return;
   slp_lease_choose(l);
   slp_lease_take(l);
 }
@@ -203,7 +203,8 @@ void slp_steal_unheard(slp_fleet *f, int unheard) {
 static int is_claiming(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
-    if (slp_guest_lease_of(l)->choice.from.n && slp_lease_in(l, SLP_LEASE_SOUGHT) && asks(f)) return 1;
+    if (slp_guest_lease_of(l)->choice.from.n && slp_lease_in(l, SLP_LEASE_SOUGHT) && owners_to_ask(f))
+      return 1;
   return 0;
 }
 
@@ -242,14 +243,14 @@ static int is_mine(const slp_lease *l) {
   return l && (slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) || l->op.busy);
 }
 
-static int shunned(slp_fleet *f, const slp_lease *l) {
+static int is_shunned(slp_fleet *f, const slp_lease *l) {
   return l && l->want.shunned_us && slp_fleet_now(f) < l->want.shunned_us;
 }
 
 /* Returns the worker in whose share the lease counts. That is the owner, except if the rules of KCL 2 hold
  * and the row still shows a hand-over that a leader of KCL 3 began. Then the lease counts in the share of
  * the next owner, because workers of KCL 2 see only the attribute leaseOwner. */
-static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
+static slp_str holder_of_lease(const slp_fleet *f, const slp_lease_row *row) {
   int left = row->claim.n && !row->claim_asks && slp_mode_is(f, SLP_MODE_TAKE);
   return left ? row->claim : row->owner;
 }
@@ -259,7 +260,7 @@ static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
 static void view_led(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   const slp_lease *mine = slp_lease_get(f, row->shard);
-  int mine_now = is_mine(mine) || shunned(f, mine) || (mine && row->epoch < mine->own.row_epoch);
+  int mine_now = is_mine(mine) || is_shunned(f, mine) || (mine && row->epoch < mine->own.row_epoch);
   if (row->position.kind == SLP_POSITION_END || !is_given(f, row) || mine_now) return;
   if (slp_refused_waits(row, slp_wall_ms(f->h))) return;
   v->leases[v->n] = (slp_steal_lease){.owner = SLP_NOBODY, .free = 1, .ready = 1, .ret = 1};
@@ -323,10 +324,10 @@ static int view_lease(view *v, const slp_lease_row *row) {
       v->next_us = slp_min_u64(v->next_us, dead_us + 1000);
     if ((is_fresh(f, seen) && !asks_owner(f, row)) || row->stranger) to->ready = 0;
     name_stranger(f, row);
-    to->owner = number_of(v, holder(f, row));
+    to->owner = number_of(v, holder_of_lease(f, row));
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
-  if (shunned(f, mine) || (mine && is_old(mine, row))) to->ready = 0;
+  if (is_shunned(f, mine) || (mine && is_old(mine, row))) to->ready = 0;
   /* a free lease that no worker can take yet does not count for the fair share */
   if (to->free && !to->ready) return 0;
   v->rows[v->n++] = (size_t)(row - v->s->leases);
@@ -354,18 +355,19 @@ static int view_elsewhere(view *v, const slp_lease_row *row) {
   return 0;
 }
 
-static uint32_t below(void *ctx, uint32_t n) { return (uint32_t)slp_random_below(ctx, n); }
+static uint32_t steal_random_below(void *ctx, uint32_t n) { return (uint32_t)slp_random_below(ctx, n); }
 
 /* Remembers that this worker has chosen the lease. Then takes it, or asks its owner for it. */
-static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *row,
-                   const slp_store_req *rq) {
+static void choose_lease(view *v, const slp_steal_lease *chosen, const slp_lease_row *row,
+                         const slp_store_req *rq) {
   slp_fleet *f = v->f;
   slp_lease *l = slp_lease_make(f, row->shard);
   if (!l || is_mine(l) || slp_lease_read_image(l, row, rq->done_us)) return;
   slp_guest_lease_of(l)->choice = (slp_lease_choice){.counter = row->epoch + 1, .at_us = slp_fleet_now(f)};
   if (!chosen->free) {
     slp_instance_set(&slp_guest_lease_of(l)->choice.from, row->owner);
-    if (asks(f) == SLP_ASKS_OURS) slp_guest_lease_of(l)->choice.until_us = slp_fleet_now(f) + patience_us(f);
+    if (owners_to_ask(f) == SLP_ASKS_OURS)
+      slp_guest_lease_of(l)->choice.until_us = slp_fleet_now(f) + patience_us(f);
     slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8));
   }
   slp_lease_choose(l);
@@ -450,12 +452,13 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
                        .leases = v.leases,
                        .leases_n = v.n,
                        .steal_max = steal_max(&v),
-                       .below = below,
+                       .below = steal_random_below,
                        .ctx = f->h};
     r = slp_steal_make(&steal, f->mem);
   }
   for (size_t i = 0; i < v.n && !r; i++)
-    if (v.leases[i].ret) choose(&v, &v.leases[i], &s->leases[v.rows[i]], slp_guest_of(f)->stealing.read.rq);
+    if (v.leases[i].ret)
+      choose_lease(&v, &v.leases[i], &s->leases[v.rows[i]], slp_guest_of(f)->stealing.read.rq);
   *ret_next_us = v.next_us;
   slp_map_free(&v.owners);
   slp_free(f->mem, v.leases);
@@ -466,7 +469,7 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
 
 /* ---- rounds ------------------------------------------------------------------------------------ */
 
-static void synced(slp_fleet *f, uint32_t refused, int given_up) {
+static void on_sync_rows_written(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (given_up) {
     slp_guest_of(f)->stealing.made = 0; /* some rows may not have been created */
@@ -477,7 +480,7 @@ static void synced(slp_fleet *f, uint32_t refused, int given_up) {
 
 /* Called when the renewals of leases of ended shards are answered. Does nothing, because a renewal that
  * failed is sent again in the next round. */
-static void kept(slp_fleet *f, uint32_t refused, int given_up) {
+static void ignore_kept_renewals(slp_fleet *f, uint32_t refused, int given_up) {
   (void)f;
   (void)refused;
   (void)given_up;
@@ -485,7 +488,7 @@ static void kept(slp_fleet *f, uint32_t refused, int given_up) {
 
 /* If this round has a listing of the stream (stealing.sync), compares the stream with the table. Otherwise
  * asks for a listing, if a shard sync is due and this worker is the one that does it. */
-static void sync(slp_fleet *f, const slp_snapshot *s) {
+static void sync_with_listing(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   if (slp_guest_of(f)->stealing.sync) {
     slp_guest_of(f)->stealing.sync_from_us = SLP_NEVER;
@@ -498,7 +501,7 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
           slp_min_u64(slp_guest_of(f)->stealing.sync_at_us, now + 2 * slp_fleet_lease_us(f));
     /* New leases may cover the hash keys that no lease covered. So the next shard sync comes soon. */
     if (r || (made && f->stats.holes_now)) slp_guest_of(f)->stealing.sync_at_us = now + 1000000;
-    if (slp_bulk_write_n(f)) slp_bulk_write_run(f, NULL, synced);
+    if (slp_bulk_write_n(f)) slp_bulk_write_run(f, NULL, on_sync_rows_written);
   } else if (slp_guest_of(f)->stealing.sync_from_us == SLP_NEVER &&
              now >= slp_guest_of(f)->stealing.sync_at_us && slp_guest_of(f)->stealing.first) {
     slp_guest_of(f)->stealing.sync_from_us = now;
@@ -562,7 +565,7 @@ static int keeps_seen(slp_fleet *f, const slp_snapshot *s, const slp_seen_shard 
 /* Forgets shards that are neither in the table nor in the stream. The worker that does the shard sync
  * lists the stream anyway. Any other worker that remembers more shards than the table has lists the stream
  * once in FORGET_US. */
-static void forget(slp_fleet *f, const slp_snapshot *s) {
+static void forget_gone_shards(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_forget(f, s, keeps_seen);
   int more = slp_seen_n(f) > s->leases_n + s->elsewhere_n;
   if (more && slp_fleet_now(f) - slp_listed_us(f) > FORGET_US) slp_fleet_list(f);
@@ -589,15 +592,15 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   saw_all(f, s);
   slp_write_proof_saw(f, s);
   tell_unlisted(f, s);
-  forget(f, s);
+  forget_gone_shards(f, s);
   int r = take_some(f, s, &next_us);
   if (slp_guest_of(f)->stealing.first)
     slp_shut_saw(f, s);
   else
     slp_shut_forget(f);
   slp_steal_keep_ended(f, s);
-  sync(f, s);
-  if (slp_bulk_write_n(f) && !slp_bulk_write_busy(f)) slp_bulk_write_run(f, NULL, kept);
+  sync_with_listing(f, s);
+  if (slp_bulk_write_n(f) && !slp_bulk_write_busy(f)) slp_bulk_write_run(f, NULL, ignore_kept_renewals);
   uint64_t in = slp_fleet_jitter(f, lease_us, 10);
   if (slp_guest_of(f)->stealing.first && slp_guest_of(f)->stealing.sync_at_us > now)
     in = slp_min_u64(in, slp_guest_of(f)->stealing.sync_at_us - now);
@@ -634,7 +637,7 @@ static void read_table(slp_fleet *f) {
   slp_read_all(&st->read, st->sync, table_read);
 }
 
-static void run(slp_timer *t) {
+static void on_steal_timer(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, stealing.timer)->f;
   slp_stealing *st = &slp_guest_of(f)->stealing;
   if (!slp_worker_is(f, SLP_WORKER_RUNS) || st->read.busy || slp_mode_is_reading(f)) return;
@@ -708,15 +711,15 @@ int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
   return 0;
 }
 
-static void left(slp_fleet *f) { slp_worker_out(f, "left"); }
+static void on_mode_left(slp_fleet *f) { slp_worker_out(f, "left"); }
 
-void slp_steal_part(slp_fleet *f) { slp_mode_leave(f, left); }
+void slp_steal_part(slp_fleet *f) { slp_mode_leave(f, on_mode_left); }
 
 /* ---- creating and freeing ---------------------------------------------------------------------- */
 
 void slp_steal_init(slp_fleet *f) {
   slp_stealing *st = &slp_guest_of(f)->stealing;
-  slp_fleet_timer_init(&st->timer, run);
+  slp_fleet_timer_init(&st->timer, on_steal_timer);
   slp_read_init(&st->read, f, "all leases", 2);
   st->sync_at_us = st->sync_from_us = SLP_NEVER;
 }

@@ -36,13 +36,13 @@ static int is_free(const slp_steal_lease *l, uint32_t who) {
 }
 static int is_his(const slp_steal_lease *l, uint32_t who) { return !l->free && l->ready && l->owner == who; }
 
-static uint64_t count(const slp_steal *s, int (*is)(const slp_steal_lease *l, uint32_t who)) {
+static uint64_t count_leases_that(const slp_steal *s, int (*is)(const slp_steal_lease *l, uint32_t who)) {
   uint64_t n = 0;
   for (size_t i = 0; i < s->leases_n; i++) n += (uint64_t)is(&s->leases[i], 0);
   return n;
 }
 
-static void steal(slp_steal *s, const uint32_t *counts, uint64_t need, uint64_t target) {
+static void steal_from_largest(slp_steal *s, const uint32_t *counts, uint64_t need, uint64_t target) {
   uint32_t most = SLP_NOBODY;
   for (uint32_t w = 0; w < s->workers_n; w++) {
     if (w != s->me && (most == SLP_NOBODY || counts[w] > counts[most])) most = w;
@@ -67,12 +67,12 @@ int slp_steal_make(slp_steal *s, slp_mem *mem) {
   }
   uint64_t max = s->held_max ? s->held_max : UINT64_MAX, mine = held_by(counts, s);
   uint64_t target = slp_min_u64(workers >= leases ? 1 : (leases + workers - 1) / workers, max);
-  if (count(s, is_old)) {
+  if (count_leases_that(s, is_old)) {
     take_some(s, mine < max ? max - mine : 0, is_old, 0);
-  } else if (mine < target && count(s, is_free)) {
+  } else if (mine < target && count_leases_that(s, is_free)) {
     take_some(s, target - mine, is_free, 0);
   } else if (mine < target) {
-    steal(s, counts, target - mine, target);
+    steal_from_largest(s, counts, target - mine, target);
   }
   slp_free(mem, counts);
   return 0;

@@ -43,7 +43,7 @@ typedef struct sync {
 
 /* ---- the stream and the table as one tree -------------------------------------------------------- */
 
-static int add(sync *y, slp_str id, place at, slp_sync_row row) {
+static int add_sync_shard(sync *y, slp_str id, place at, slp_sync_row row) {
   slp_sync_shard *s = &y->shards[y->n];
   *s = (slp_sync_shard){.parents = {SLP_NO_SHARD, SLP_NO_SHARD}, .row = (uint8_t)row};
   y->places[y->n] = at;
@@ -76,7 +76,7 @@ static void mark_damaged(sync *y) {
   }
 }
 
-static place listed(const slp_listed *d) {
+static place place_of_listed(const slp_listed *d) {
   return (place){&d->desc, {d->desc.parent, d->desc.adjacent_parent}};
 }
 
@@ -84,19 +84,22 @@ static place listed(const slp_listed *d) {
  * parent: a late listing shows the parent without its children. If the parent's row was removed after its
  * end, the parent would look like a new shard, and its row would be created again. The children's rows,
  * which have the parent's id, prevent that. */
-static place unlisted(const slp_lease_row *l) { return (place){NULL, {l->parents[0], l->parents[1]}}; }
+static place place_of_unlisted(const slp_lease_row *l) {
+  return (place){NULL, {l->parents[0], l->parents[1]}};
+}
 
-static int fill(sync *y) {
+static int fill_sync_shards(sync *y) {
   slp_fleet *f = y->f;
   size_t at = 0;
   int r = 0;
   for (slp_listed *d; !r && (d = slp_listed_each(f, &at));) {
-    r = add(y, d->desc.id, listed(d), row_of(slp_snapshot_lease_of(y->s, d->desc.id)));
+    r = add_sync_shard(y, d->desc.id, place_of_listed(d), row_of(slp_snapshot_lease_of(y->s, d->desc.id)));
     if (!r) y->shards[y->n - 1].open = d->open;
   }
   for (size_t i = 0; i < y->s->leases_n && !r; i++)
     if (number_of(y, y->s->leases[i].shard) == SLP_NO_SHARD)
-      r = add(y, y->s->leases[i].shard, unlisted(&y->s->leases[i]), row_of(&y->s->leases[i]));
+      r = add_sync_shard(y, y->s->leases[i].shard, place_of_unlisted(&y->s->leases[i]),
+                         row_of(&y->s->leases[i]));
   for (size_t i = 0; i < y->n && !r; i++)
     for (int k = 0; k < 2; k++) y->shards[i].parents[k] = number_of(y, y->places[i].parents[k]);
   mark_damaged(y);
@@ -148,7 +151,7 @@ static int make_missing(sync *y, size_t *ret_made) {
 
 enum { HAS_CHILD = 1, NEEDED = 2 };
 
-static void mark(uint8_t *marks, size_t parent, int needed) {
+static void mark_parent(uint8_t *marks, size_t parent, int needed) {
   if (parent != SLP_NO_SHARD) marks[parent] |= (uint8_t)(needed ? HAS_CHILD | NEEDED : HAS_CHILD);
 }
 
@@ -157,11 +160,11 @@ static void mark(uint8_t *marks, size_t parent, int needed) {
  * child's row again. */
 static void mark_parents(const sync *y, uint8_t *marks) {
   for (size_t i = 0; i < y->n; i++) /* first marks the parents of children that are listed and have no row */
-    for (int k = 0; k < 2 && !y->shards[i].row; k++) mark(marks, y->shards[i].parents[k], 1);
+    for (int k = 0; k < 2 && !y->shards[i].row; k++) mark_parent(marks, y->shards[i].parents[k], 1);
   for (size_t i = 0; i < y->s->leases_n; i++) {
     const slp_lease_row *kid = &y->s->leases[i];
     int somewhere = slp_sync_is_begun(&kid->position);
-    for (int k = 0; k < 2; k++) mark(marks, number_of(y, kid->parents[k]), !somewhere);
+    for (int k = 0; k < 2; k++) mark_parent(marks, number_of(y, kid->parents[k]), !somewhere);
   }
 }
 
@@ -199,7 +202,7 @@ int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_made, int
   y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
   y.places = slp_zalloc_n(f->mem, room, sizeof *y.places);
   slp_map_init(&y.numbers, f->mem);
-  int r = y.shards && y.places ? fill(&y) : SLP_ENOMEM;
+  int r = y.shards && y.places ? fill_sync_shards(&y) : SLP_ENOMEM;
   if (!r) r = make_missing(&y, &made);
   if (!r && !made) slp_shard_sync_name_hole(f, s);
   if (!r) remove_ended(&y);

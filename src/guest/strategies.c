@@ -24,7 +24,7 @@
 
 /* ---- creating and freeing, in all systems ----------------------------------------------------------- */
 
-static void init(slp_fleet *f) {
+static void init_guest_parts(slp_fleet *f) {
   slp_guest_of(f)->f = f;
   slp_entry_init(f);
   slp_mode_init(f);
@@ -33,7 +33,7 @@ static void init(slp_fleet *f) {
   slp_indexing_init(f);
 }
 
-static void stop(slp_fleet *f) {
+static void stop_guest_parts(slp_fleet *f) {
   slp_entry_stop(f);
   slp_mode_stop(f);
   slp_write_proof_stop(f);
@@ -84,12 +84,12 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 /* ---- the systems ------------------------------------------------------------------------------------ */
 
 /* for layouts in which a worker proves by the row of each lease that it is alive */
-#define BY_LEASE                                                                                   \
-  .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease),                        \
-  .seen_bytes = sizeof(slp_guest_seen), .timers = 5, .init = init, .stop = stop, .free = all_free, \
-  .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join, .beat = slp_counter_beat,                \
-  .good_us = slp_counter_good_us, .may_open = slp_counter_may_open, .wrote = slp_counter_wrote,    \
-  .begun = slp_counter_begun, .chosen_us = slp_choice_us, .restores = slp_choice_restores,         \
+#define BY_LEASE                                                                                         \
+  .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease),                              \
+  .seen_bytes = sizeof(slp_guest_seen), .timers = 5, .init = init_guest_parts, .stop = stop_guest_parts, \
+  .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join, .beat = slp_counter_beat,    \
+  .good_us = slp_counter_good_us, .may_open = slp_counter_may_open, .wrote = slp_counter_wrote,          \
+  .begun = slp_counter_begun, .chosen_us = slp_choice_us, .restores = slp_choice_restores,               \
   .removed = slp_choice_removed, .outcome = slp_counted_outcome, .park = slp_counter_park
 
 /* for layouts in which the row of a lease has a time at which the lease runs out */

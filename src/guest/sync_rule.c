@@ -32,24 +32,26 @@ static size_t parent_in(const walk *w, size_t i, state s) {
   return SLP_NO_SHARD;
 }
 
-static void make(walk *w, size_t i, slp_sync_make how) {
+static void mark_lease_to_make(walk *w, size_t i, slp_sync_make how) {
   w->shards[i].ret = (uint8_t)how;
   w->states[i] = COMES;
 }
 
 /* Decides whether shard i, which has no row, gets a lease. To be called when this is decided for its
  * parents. */
-static void resolve(walk *w, size_t i) {
+static void decide_shard_lease(walk *w, size_t i) {
   int comes = parent_in(w, i, COMES) != SLP_NO_SHARD, done = parent_in(w, i, DONE) != SLP_NO_SHARD;
   if (comes || done) {
     /* One parent has a lease or gets one. So the other parent is read too, and this shard after both. */
-    for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1) make(w, p, SLP_SYNC_AT_START);
+    for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1)
+      mark_lease_to_make(w, p, SLP_SYNC_AT_START);
     if (comes)
       w->states[i] = COMES;
     else
-      make(w, i, SLP_SYNC_AT_OLDEST); /* both parents were read, so this shard is the next to be read */
+      mark_lease_to_make(
+          w, i, SLP_SYNC_AT_OLDEST); /* both parents were read, so this shard is the next to be read */
   } else if (!w->read[i] && (!w->latest || w->shards[i].open)) {
-    make(w, i, SLP_SYNC_AT_START);
+    mark_lease_to_make(w, i, SLP_SYNC_AT_START);
   } else {
     w->states[i] = NOTHING;
   }
@@ -57,7 +59,7 @@ static void resolve(walk *w, size_t i) {
 
 /* Visits the shard `from` and its ancestors, up to the nearest ancestors with rows, and decides which of
  * these shards get leases. */
-static void visit(walk *w, size_t from) {
+static void visit_with_ancestors(walk *w, size_t from) {
   w->stack[w->depth++] = from;
   w->states[from] = ON_STACK; /* ends a walk through shards that are their own ancestors */
   while (w->depth) {
@@ -71,7 +73,7 @@ static void visit(walk *w, size_t from) {
     if (w->shards[i].row)
       w->states[i] = w->shards[i].row == SLP_SYNC_ENDED ? DONE : COMES;
     else
-      resolve(w, i);
+      decide_shard_lease(w, i);
   }
 }
 
@@ -98,7 +100,7 @@ static void make_removed(walk *w, size_t n) {
   for (size_t i = 0, p; i < n; i++) {
     if ((p = other_without_row(w, i)) == SLP_NO_SHARD) continue;
     if (!w->shards[i].row && w->states[i] == NEW)
-      visit(w, i);
+      visit_with_ancestors(w, i);
     else if (w->shards[i].row == SLP_SYNC_UNREAD)
       w->removed[p] = 1;
   }
@@ -110,7 +112,7 @@ static void make_removed(walk *w, size_t n) {
     }
     /* 1: the lease of shard i is created when a parent ends */
     int comes = w->states[i] == COMES && !w->shards[i].ret;
-    if (!later && !comes) make(w, i, SLP_SYNC_AT_OLDEST);
+    if (!later && !comes) mark_lease_to_make(w, i, SLP_SYNC_AT_OLDEST);
   }
 }
 
@@ -158,7 +160,7 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   /* In a damaged listing, shards may be their own ancestors. A search from shards without children may not
    * reach such a cycle, so the search also begins at the open shards of the cycle. */
   for (size_t i = 0; i < n && !r; i++)
-    if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit(&w, i);
+    if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit_with_ancestors(&w, i);
   if (!r) make_removed(&w, n);
   slp_free(mem, states);
   slp_free(mem, stack);
@@ -173,7 +175,7 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
 
 /* Marks shard i as known if some ancestor has a row: then the shard was created after the application began.
  * Returns 1 if it was not marked before. */
-static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
+static int mark_known_by_ancestor(const slp_sync_shard *shards, uint8_t *known, size_t i) {
   if (known[i]) return 0;
   for (int k = 0; k < 2; k++) {
     size_t p = shards[i].parents[k];
@@ -188,7 +190,7 @@ int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
   /* parents are mostly listed before their children, so one pass is usually enough */
   for (int learned = 1; learned;) {
     learned = 0;
-    for (size_t i = 0; i < n; i++) learned |= learn(shards, known, i);
+    for (size_t i = 0; i < n; i++) learned |= mark_known_by_ancestor(shards, known, i);
   }
   for (size_t i = 0; i < n; i++) {
     slp_sync_make start = latest && !shards[i].open ? SLP_SYNC_AT_END : SLP_SYNC_AT_START;

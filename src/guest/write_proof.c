@@ -26,7 +26,7 @@
 static uint64_t every_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5 * 2; }
 
 /* Returns 1 if some lease has an owner whose silence this worker must judge. */
-static int judges(const slp_fleet *f) {
+static int must_judge_silence(const slp_fleet *f) {
   return slp_guest_of(f)->write_proof.shard[0] && slp_worker_is(f, SLP_WORKER_RUNS) &&
          slp_proof_is(f, SLP_PROOF_GOOD);
 }
@@ -36,7 +36,7 @@ static uint64_t due_us(slp_fleet *f) {
   return p->answered_us ? slp_after_us(p->answered_us, every_us(f)) : slp_fleet_now(f);
 }
 
-static void arm(slp_fleet *f) {
+static void set_proof_timer(slp_fleet *f) {
   uint64_t soonest = slp_fleet_now(f) + slp_fleet_lease_us(f) / 20;
   slp_fleet_timer(f, &slp_guest_of(f)->write_proof.timer,
                   slp_guest_of(f)->write_proof.shard[0] ? slp_max_u64(due_us(f), soonest) : SLP_NEVER);
@@ -60,7 +60,7 @@ int slp_write_proof_covers(const slp_fleet *f, uint64_t since_us) {
   return slp_guest_of(f)->write_proof.sent_us >= slp_after_us(since_us, slp_fleet_lease_us(f) / 2);
 }
 
-static void renewed(slp_write *op) {
+static void on_proof_renewed(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   int fails = op->end == SLP_OUTCOME_GIVEN_UP;
   op->failed_before = fails ? op->failed_before + 1 : 0;
@@ -68,20 +68,20 @@ static void renewed(slp_write *op) {
     slp_fleet_trouble(f);
   else
     slp_write_proof_got(f, op->sent_us);
-  arm(f);
+  set_proof_timer(f);
 }
 
-static void run(slp_timer *t) {
+static void on_proof_timer(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, write_proof.timer)->f;
   slp_write_proof *p = &slp_guest_of(f)->write_proof;
-  if (!judges(f) || due_us(f) > slp_fleet_now(f)) {
-    arm(f);
+  if (!must_judge_silence(f) || due_us(f) > slp_fleet_now(f)) {
+    set_proof_timer(f);
     return;
   }
   slp_fleet_operation(f, &p->renewal.i, SLP_GUEST_RENEW);
   p->renewal.i.shard = slp_str_of(p->shard);
   p->renewal.tries_max = 1;
-  slp_write_send(&p->renewal, renewed);
+  slp_write_send(&p->renewal, on_proof_renewed);
 }
 
 /* Returns the row of a lease that another worker owns. A renewal of it by this worker, with the epoch 0, is
@@ -108,11 +108,11 @@ void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s) {
     memcpy(p->shard, row->shard.p, row->shard.n);
     p->shard[row->shard.n] = 0;
   }
-  arm(f);
+  set_proof_timer(f);
 }
 
 void slp_write_proof_init(slp_fleet *f) {
-  slp_fleet_timer_init(&slp_guest_of(f)->write_proof.timer, run);
+  slp_fleet_timer_init(&slp_guest_of(f)->write_proof.timer, on_proof_timer);
   slp_write_init(&slp_guest_of(f)->write_proof.renewal, &f->writes, f);
 }
 

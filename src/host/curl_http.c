@@ -2,8 +2,8 @@
  * and the life of a transfer from slp_http_send to on_done.
  *
  * libcurl is called only from events, timers and the functions of host.h, never from inside its own callbacks
- * (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). After each call that may finish a transfer, drain() reads
- * the messages of the multi handle. */
+ * (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). After each call that may finish a transfer,
+ * finish_done_transfers() reads the messages of the multi handle. */
 #include "base/list.h"
 #include "base/mem.h"
 #include "host/curl_transfer.h"
@@ -66,7 +66,7 @@ static void lane_timeout(slp_curl_lane *lane) {
 static void on_lane_timer(slp_timer *timer) { lane_timeout(SLP_OWNER(timer, slp_curl_lane, timer)); }
 static void on_lane_kick(slp_event *ev) { lane_timeout(SLP_OWNER(ev, slp_curl_lane, kick)); }
 
-static void drain(slp_curl_lane *lane) {
+static void finish_done_transfers(slp_curl_lane *lane) {
   CURLMsg *msg;
   int left;
   while ((msg = curl_multi_info_read(lane->multi, &left))) {
@@ -84,7 +84,7 @@ static void lane_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
   int running;
   lane->acts++;
   CURLMcode rc = curl_multi_socket_action(lane->multi, fd, events, &running);
-  drain(lane);
+  finish_done_transfers(lane);
   /* CURLM_BAD_SOCKET means that curl has closed the socket meanwhile, which is fine. After any other error
    * (no memory, a multi handle that gave up) the transfers would hang until their deadlines, so they are
    * ended. */

@@ -31,7 +31,7 @@ struct slp_curl_socket {
 };
 typedef struct slp_curl_socket curl_socket;
 
-static curl_socket *find(slp_curl_lane *lane, curl_socket_t fd) {
+static curl_socket *find_socket_by_fd(slp_curl_lane *lane, curl_socket_t fd) {
   return (size_t)fd < lane->sockets_n ? lane->sockets[fd] : NULL;
 }
 
@@ -45,7 +45,7 @@ static void on_poll_closed(uv_handle_t *handle) {
 /* Closes the poll handle of a socket, and forgets the socket. This must happen before the descriptor is
  * closed: libuv 1.44 aborts the process when it changes the mask of a descriptor that is gone (uv__io_poll in
  * its src/unix/epoll.c, where epoll_ctl fails). */
-static void forget(curl_socket *s) {
+static void close_socket_poll(curl_socket *s) {
   s->gone = 1;
   s->wanted = s->armed = 0;
   slp_unpost(&s->ev);
@@ -53,13 +53,13 @@ static void forget(curl_socket *s) {
   uv_close((uv_handle_t *)&s->poll, on_poll_closed);
 }
 
-static void arm(curl_socket *s);
+static void arm_socket_poll(curl_socket *s);
 
 /* Returns 1 if no transfer uses the connection. A paused transfer's socket is not watched, but data on it
  * belongs to the transfer. Returns 0 also while the socket of some transfer is not known, because that
  * transfer may use any connection: curl does not name the socket if the previous transfer on it was watched
  * in the same way. */
-static int rests(const curl_socket *s) {
+static int has_no_transfer(const curl_socket *s) {
   if (!s->ours) return 0;
   SLP_LIST_EACH(&s->lane->running, it) {
     const slp_transfer *t = SLP_OWNER(it, slp_http, link)->transfer;
@@ -75,7 +75,7 @@ static int rests(const curl_socket *s) {
  * nothing else. */
 static void end_if_spoken_on(const curl_socket *s) {
   char bytes[16 << 10];
-  if (!rests(s) || recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT) <= 0) return;
+  if (!has_no_transfer(s) || recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT) <= 0) return;
   shutdown(s->fd, SHUT_RDWR);
   for (int i = 0; i < 64 && recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0; i++) {
   }
@@ -93,7 +93,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
     uv_poll_stop(poll); /* curl's CURL_POLL_REMOVE, which came earlier, is carried out only now */
     s->armed = 0;
     if (s->wanted)
-      arm(s);
+      arm_socket_poll(s);
     else
       end_if_spoken_on(s);
     return;
@@ -104,7 +104,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
   slp_post(&s->lane->u->host, &s->ev);
 }
 
-static void arm(curl_socket *s) {
+static void arm_socket_poll(curl_socket *s) {
   if (s->armed == s->wanted) return;
   /* uv_poll_start fails only for a descriptor that is not open, which on_close_socket rules out. If it
    * failed, the deadline of the call would end the call. */
@@ -120,10 +120,10 @@ static void on_ready(slp_event *ev) {
    * So the handle is started again here. The memory of s outlives this function: only libuv's close callback
    * frees s, and libuv never calls it inside a turn. */
   s->lane->act(s->lane, s->fd, events);
-  if (!u->closing && !s->gone && s->wanted) arm(s);
+  if (!u->closing && !s->gone && s->wanted) arm_socket_poll(s);
 }
 
-static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
+static curl_socket *make_socket_entry(slp_curl_lane *lane, curl_socket_t fd, int ours) {
   slp_mem *mem = lane->u->host.mem;
   size_t need = (size_t)fd + 1;
   if (need > lane->sockets_n) {
@@ -140,7 +140,7 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
    * one. */
   curl_socket *stale = lane->sockets[fd];
   uint8_t wanted = stale ? stale->wanted : 0;
-  if (stale) forget(stale);
+  if (stale) close_socket_poll(stale);
   curl_socket *s = SLP_NEW(mem, curl_socket);
   if (!s) return NULL;
   if (uv_poll_init(lane->u->loop, &s->poll, fd)) {
@@ -156,7 +156,7 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
   s->wanted = wanted;
   lane->sockets[fd] = s;
   slp_uv_hold(lane->u);
-  if (wanted) arm(s);
+  if (wanted) arm_socket_poll(s);
   return s;
 }
 
@@ -164,13 +164,13 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *unused) {
   slp_curl_lane *lane = arg;
-  curl_socket *s = find(lane, fd);
+  curl_socket *s = find_socket_by_fd(lane, fd);
   char *t = NULL;
   (void)unused;
   if (what == CURL_POLL_REMOVE) {
     if (!s) return 0;
     if (!s->ours) {
-      forget(s);
+      close_socket_poll(s);
       return 0;
     }
     s->wanted = s->events = 0;
@@ -184,12 +184,12 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *un
   }
   if (lane->u->closing) return 0;
   if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t) == CURLE_OK && t) ((slp_transfer *)(void *)t)->fd = fd;
-  if (!s) s = make(lane, fd, 0);
+  if (!s) s = make_socket_entry(lane, fd, 0);
   /* Without memory the wake-up pair of a resolver is not watched, but the transfer continues: curl looks at
    * the pair by a timer as well. A negative result here would end every transfer of the lane. */
   if (!s) return 0;
   s->wanted = (uint8_t)((what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0));
-  arm(s);
+  arm_socket_poll(s);
   return 0;
 }
 
@@ -199,7 +199,7 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
   lane->socket_error = fd < 0 ? errno : 0; /* kept for messages, because libcurl does not report this errno */
   if (fd < 0) return CURL_SOCKET_BAD;
-  if (lane->u->closing || !make(lane, fd, 1)) {
+  if (lane->u->closing || !make_socket_entry(lane, fd, 1)) {
     close(fd);
     errno = ENOMEM;
     return CURL_SOCKET_BAD;
@@ -209,8 +209,8 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
 }
 
 static int on_close_socket(void *arg, curl_socket_t fd) {
-  curl_socket *s = find(arg, fd);
-  if (s) forget(s);
+  curl_socket *s = find_socket_by_fd(arg, fd);
+  if (s) close_socket_poll(s);
   return close(fd);
 }
 
@@ -232,7 +232,7 @@ int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy) {
 
 void slp_curl_sockets_close(slp_curl_lane *lane) {
   for (size_t i = 0; i < lane->sockets_n; i++)
-    if (lane->sockets[i]) forget(lane->sockets[i]);
+    if (lane->sockets[i]) close_socket_poll(lane->sockets[i]);
   slp_free(lane->u->host.mem, lane->sockets);
   lane->sockets = NULL;
   lane->sockets_n = 0;

@@ -82,7 +82,7 @@ static int no_memory(char *text, size_t room, const char *place, const slp_curl_
   return UV_ENOMEM;
 }
 
-static int lost(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+static int explain_lost_connection(char *text, size_t room, const char *place, const slp_curl_failure *f) {
   if (strstr(f->detail, "Out of memory in chunked-encoding")) return no_memory(text, room, place, f, 1);
   /* libcurl uses these words if a chunk's size makes no sense, or if a head has no end. */
   if (strstr(f->detail, "chunked-encoding") || strstr(f->detail, "response headers"))
@@ -132,7 +132,8 @@ static const char *certificate_remedy(const char *why, int of_proxy) {
   return "check the address; for a server of your own put its CA into ca_bundle or AWS_CA_BUNDLE";
 }
 
-static int certificate(char *text, size_t room, const char *place, const slp_curl_failure *f, int of_proxy) {
+static int explain_bad_certificate(char *text, size_t room, const char *place, const slp_curl_failure *f,
+                                   int of_proxy) {
   const char *why = after_prefix(f->detail, "SSL certificate problem: ");
   why = after_prefix(why, "SSL: ");
   snprintf(text, room, "certificate of %s not accepted: %s; %s", place, why,
@@ -233,12 +234,12 @@ static int is_at_proxy(const slp_curl_failure *f) {
   return !f->https || (f->connect_code / 100 != 2 && !f->sent);
 }
 
-static int other(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+static int explain_other_failure(char *text, size_t room, const char *place, const slp_curl_failure *f) {
   snprintf(text, room, "%s: %s", place, f->detail[0] ? f->detail : curl_easy_strerror(f->rc));
   return SLOOP_EREMOTE;
 }
 
-static int explain(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+static int explain_by_curl_code(char *text, size_t room, const char *place, const slp_curl_failure *f) {
   switch ((int)f->rc) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -247,14 +248,14 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
     case CURLE_PROXY: snprintf(text, room, "%s refuses: %s", place, f->detail); return SLOOP_EPROXY;
     case CURLE_COULDNT_CONNECT: return not_connected(text, room, place, f);
     case CURLE_OPERATION_TIMEDOUT: return timed_out(text, room, place, f);
-    case CURLE_PEER_FAILED_VERIFICATION: return certificate(text, room, place, f, is_at_proxy(f));
+    case CURLE_PEER_FAILED_VERIFICATION: return explain_bad_certificate(text, room, place, f, is_at_proxy(f));
     case CURLE_SSL_CACERT_BADFILE: return bad_bundle(text, room, f);
     case CURLE_SSL_CONNECT_ERROR: return tls_failed(text, room, place, f);
     case CURLE_GOT_NOTHING:
       snprintf(text, room, "%s closed the connection without an answer", place);
       return UV_ECONNRESET;
     case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR: return lost(text, room, place, f);
+    case CURLE_RECV_ERROR: return explain_lost_connection(text, room, place, f);
     case CURLE_PARTIAL_FILE: snprintf(text, room, "answer of %s was cut short", place); return SLOOP_EREMOTE;
     case CURLE_ABORTED_BY_CALLBACK:
       snprintf(text, room, "connection to %s closed after the request was sent; it is not sent again", place);
@@ -263,11 +264,11 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
     case TOO_LARGE: return line_too_long(text, room, place);
     case CURLE_URL_MALFORMAT: snprintf(text, room, "not a usable URL: %s", place); return UV_EINVAL;
     case CURLE_UNSUPPORTED_PROTOCOL:
-      if (!strstr(f->detail, "HTTP/0.9")) return other(text, room, place, f);
+      if (!strstr(f->detail, "HTTP/0.9")) return explain_other_failure(text, room, place, f);
       snprintf(text, room, "%s does not answer in HTTP%s", place, f->https ? "" : " (is it an https port?)");
       return SLOOP_EREMOTE;
     case CURLE_WEIRD_SERVER_REPLY: return not_understood(text, room, place, f);
-    default: return other(text, room, place, f);
+    default: return explain_other_failure(text, room, place, f);
   }
 }
 
@@ -288,7 +289,7 @@ static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_fa
     snprintf(text, room, "%s closed the connection without an answer to CONNECT", place);
     code = UV_ECONNRESET;
   } else {
-    code = explain(text, room, place, f);
+    code = explain_by_curl_code(text, room, place, f);
   }
   size_t n = strlen(text);
   if (!strstr(text, "; check ")) snprintf(text + n, room - n, "; check %s and NO_PROXY", p->variable);
@@ -302,7 +303,7 @@ int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failur
     code = explain_proxy(text, room, url, f);
   } else {
     slp_where(url, f->proxy, place);
-    code = explain(text, room, place, f);
+    code = explain_by_curl_code(text, room, place, f);
   }
   /* The text may contain names out of a certificate, which others chose. So only printable ASCII is kept. */
   for (char *p = text; *p; p++)

@@ -24,13 +24,13 @@
 #define SLICE_MAX (256u << 10)
 
 /* ---- the answer's head ----------------------------------------------------------------------- */
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+static char lower_head_char(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
 
 static int name_is(slp_str name, const char *lower_case) {
   size_t n = strlen(lower_case);
   if (name.n != n) return 0;
   for (size_t i = 0; i < n; i++)
-    if (lower(name.p[i]) != lower_case[i]) return 0;
+    if (lower_head_char(name.p[i]) != lower_case[i]) return 0;
   return 1;
 }
 
@@ -44,7 +44,7 @@ static void copy_type(slp_http *call, slp_str s) {
   size_t n = 0;
   while (n < s.n && s.p[n] != ';' && s.p[n] != ' ') n++;
   copy_text(call->content_type, sizeof call->content_type, (slp_str){s.p, n});
-  for (char *p = call->content_type; *p; p++) *p = lower(*p);
+  for (char *p = call->content_type; *p; p++) *p = lower_head_char(*p);
 }
 
 static void take_number(slp_str s, uint64_t max, uint64_t *ret) {
@@ -97,7 +97,7 @@ static void take_header(slp_transfer *t, slp_str name, slp_str value) {
   }
 }
 
-static size_t stop(slp_transfer *t, int why) {
+static size_t stop_transfer_because(slp_transfer *t, int why) {
   t->stopped_by = why;
   return 0;
 }
@@ -108,7 +108,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg) {
   slp_transfer *t = arg;
   size_t whole = size * n, end = whole, colon = 0;
   t->headers_bytes += whole;
-  if (t->headers_bytes > SLP_HEADERS_MAX) return stop(t, SLOOP_EREMOTE);
+  if (t->headers_bytes > SLP_HEADERS_MAX) return stop_transfer_because(t, SLOOP_EREMOTE);
   if (whole >= 5 && memcmp(p, "HTTP/", 5) == 0) {
     head_begins(t);
     return whole;
@@ -198,16 +198,16 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   if ((call->on_more || call->on_piece) && !call->status) tell_head(t);
   size_t room = into->max - into->n;
   if (n > room || (!t->body_begun && t->length != UINT64_MAX && t->length > room))
-    return stop(t, SLOOP_ETOOBIG);
+    return stop_transfer_because(t, SLOOP_ETOOBIG);
   if (call->may_grow && !call->may_grow(call, n)) {
     pause_transfer(t);
     return CURL_WRITEFUNC_PAUSE;
   }
   if (!t->https && had_its_share(t, n)) return CURL_WRITEFUNC_PAUSE;
   if (!t->body_begun && t->length != UINT64_MAX && t->length <= RESERVE_MAX && reserve_all(t, into))
-    return stop(t, SLP_ENOMEM);
+    return stop_transfer_because(t, SLP_ENOMEM);
   t->body_begun = 1;
-  if (slp_buf_add(into, p, n)) return stop(t, SLP_ENOMEM);
+  if (slp_buf_add(into, p, n)) return stop_transfer_because(t, SLP_ENOMEM);
   t->body_n += n;
   tell_more(t);
   if (call->on_piece) call->on_piece(call);

@@ -64,7 +64,7 @@ void slp_host_where(slp_host *h, char name[65], uint32_t *pid) {
 /* ---- the timer heap: 4-ary, so that moving down touches one cache line of pointers a level ---- */
 #define ARITY 4
 
-static int sooner(const slp_timer *a, const slp_timer *b) {
+static int is_timer_sooner(const slp_timer *a, const slp_timer *b) {
   return a->at_us != b->at_us ? a->at_us < b->at_us : a->order < b->order;
 }
 
@@ -76,7 +76,7 @@ static void heap_put(slp_host *h, size_t i, slp_timer *t) {
 static void heap_up(slp_host *h, size_t i, slp_timer *t) {
   while (i > 0) {
     size_t parent = (i - 1) / ARITY;
-    if (!sooner(t, h->timers[parent])) break;
+    if (!is_timer_sooner(t, h->timers[parent])) break;
     heap_put(h, i, h->timers[parent]);
     i = parent;
   }
@@ -87,8 +87,8 @@ static void heap_down(slp_host *h, size_t i, slp_timer *t) {
   for (;;) {
     size_t best = 0, first = i * ARITY + 1;
     for (size_t child = first; child < first + ARITY && child < h->timers_n; child++)
-      if (!best || sooner(h->timers[child], h->timers[best])) best = child;
-    if (!best || !sooner(h->timers[best], t)) break;
+      if (!best || is_timer_sooner(h->timers[child], h->timers[best])) best = child;
+    if (!best || !is_timer_sooner(h->timers[best], t)) break;
     heap_put(h, i, h->timers[best]);
     i = best;
   }
@@ -96,7 +96,7 @@ static void heap_down(slp_host *h, size_t i, slp_timer *t) {
 }
 
 static void heap_place(slp_host *h, size_t i, slp_timer *t) {
-  if (i > 0 && sooner(t, h->timers[(i - 1) / ARITY]))
+  if (i > 0 && is_timer_sooner(t, h->timers[(i - 1) / ARITY]))
     heap_up(h, i, t);
   else
     heap_down(h, i, t);
@@ -290,7 +290,7 @@ void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l)) {
   l->host->ops->listen_close(l);
 }
 
-static void serve(slp_served *rq, const slp_serve_answer *answer) {
+static void pass_serve_answer(slp_served *rq, const slp_serve_answer *answer) {
   if (rq->by)
     rq->by->serve(rq, answer);
   else
@@ -299,10 +299,10 @@ static void serve(slp_served *rq, const slp_serve_answer *answer) {
 
 void slp_serve(slp_served *rq, const slp_serve_answer *answer) {
   SLP_CHECK(answer);
-  serve(rq, answer);
+  pass_serve_answer(rq, answer);
 }
 
-void slp_serve_drop(slp_served *rq) { serve(rq, NULL); }
+void slp_serve_drop(slp_served *rq) { pass_serve_answer(rq, NULL); }
 
 void slp_serve_begin(slp_served *rq, const slp_serve_answer *answer) {
   if (rq->by)

@@ -15,7 +15,7 @@ void slp_request_begin(slp_request *rq) {
   memset(rq, 0, offsetof(slp_request, fields));
 }
 
-static int bad(slp_request *rq, int status) {
+static int refuse_request_with(slp_request *rq, int status) {
   rq->status = status;
   return SLP_EBADDATA;
 }
@@ -57,13 +57,14 @@ static void path_only(slp_request *rq, const char *p) {
 static int request_line(slp_request *rq, const char *p, slp_str line) {
   size_t method_n = 0, i;
   while (method_n < line.n && is_token(line.p[method_n])) method_n++;
-  if (!method_n || method_n > 32 || method_n == line.n || line.p[method_n] != ' ') return bad(rq, 400);
+  if (!method_n || method_n > 32 || method_n == line.n || line.p[method_n] != ' ')
+    return refuse_request_with(rq, 400);
   for (i = method_n + 1; i < line.n && (unsigned char)line.p[i] > ' ' && line.p[i] != 0x7f;) i++;
-  if (i == method_n + 1 || i == line.n || line.p[i] != ' ') return bad(rq, 400);
+  if (i == method_n + 1 || i == line.n || line.p[i] != ' ') return refuse_request_with(rq, 400);
   slp_str version = {line.p + i + 1, line.n - i - 1};
-  if (version.n != 8 || memcmp(version.p, "HTTP/", 5) != 0) return bad(rq, 400);
+  if (version.n != 8 || memcmp(version.p, "HTTP/", 5) != 0) return refuse_request_with(rq, 400);
   rq->version_1_0 = (uint8_t)slp_str_is(version, "HTTP/1.0");
-  if (!rq->version_1_0 && !slp_str_is(version, "HTTP/1.1")) return bad(rq, 505);
+  if (!rq->version_1_0 && !slp_str_is(version, "HTTP/1.1")) return refuse_request_with(rq, 505);
   rq->keep_alive = !rq->version_1_0;
   rq->method_at = (uint32_t)(line.p - p);
   rq->method_n = (uint32_t)method_n;
@@ -85,13 +86,13 @@ static int text_is(slp_str s, const char *lower_case) {
 static int field_counts(slp_request *rq, slp_str name, slp_str value) {
   if (slp_str_is(name, "content-length")) {
     uint64_t n;
-    if (slp_parse_u64(value, &n)) return bad(rq, 400);
-    if (rq->length_given && rq->want != n) return bad(rq, 400);
+    if (slp_parse_u64(value, &n)) return refuse_request_with(rq, 400);
+    if (rq->length_given && rq->want != n) return refuse_request_with(rq, 400);
     rq->length_given = 1;
     rq->want = n;
   } else if (slp_str_is(name, "transfer-encoding")) {
-    if (rq->chunked) return bad(rq, 400);
-    if (!text_is(value, "chunked")) return bad(rq, 501);
+    if (rq->chunked) return refuse_request_with(rq, 400);
+    if (!text_is(value, "chunked")) return refuse_request_with(rq, 501);
     rq->chunked = 1;
   } else if (slp_str_is(name, "connection")) {
     if (text_is(value, "close")) rq->keep_alive = 0;
@@ -108,12 +109,12 @@ static int field_line(slp_request *rq, char *p, slp_str line) {
     char *c = p + from + name_n++;
     if (*c >= 'A' && *c <= 'Z') *c |= 0x20;
   }
-  if (!name_n || name_n == line.n || line.p[name_n] != ':') return bad(rq, 400);
+  if (!name_n || name_n == line.n || line.p[name_n] != ':') return refuse_request_with(rq, 400);
   size_t at = name_n + 1, end = line.n;
   while (at < end && (line.p[at] == ' ' || line.p[at] == '\t')) at++;
   while (end > at && (line.p[end - 1] == ' ' || line.p[end - 1] == '\t')) end--;
-  if (!is_text(line.p + at, end - at)) return bad(rq, 400);
-  if (rq->fields_n == SLP_REQUEST_HEADERS_MAX) return bad(rq, 431);
+  if (!is_text(line.p + at, end - at)) return refuse_request_with(rq, 400);
+  if (rq->fields_n == SLP_REQUEST_HEADERS_MAX) return refuse_request_with(rq, 431);
   rq->fields[rq->fields_n++] =
       (slp_request_field){(uint32_t)from, (uint32_t)name_n, (uint32_t)(from + at), (uint32_t)(end - at)};
   return field_counts(rq, (slp_str){line.p, name_n}, (slp_str){line.p + at, end - at});
@@ -124,8 +125,8 @@ static int head_complete(slp_request *rq, size_t body_max) {
   /* A request with both Transfer-Encoding and Content-Length is refused, because a proxy and a server could
    * disagree about where it ends. Transfer-Encoding in HTTP/1.0 is refused too, because HTTP/1.0 does not
    * define it. */
-  if (rq->chunked && (rq->length_given || rq->version_1_0)) return bad(rq, 400);
-  if (rq->want > body_max) return bad(rq, 413);
+  if (rq->chunked && (rq->length_given || rq->version_1_0)) return refuse_request_with(rq, 400);
+  if (rq->want > body_max) return refuse_request_with(rq, 413);
   rq->step = rq->chunked ? CHUNK_SIZE : BODY;
   return 0;
 }
@@ -134,7 +135,7 @@ static int read_head(slp_request *rq, slp_buf *in, size_t body_max) {
   slp_str line;
   while (rq->step <= FIELDS) {
     int whole = in->n > rq->at && take_line(rq, in, &line);
-    if ((whole ? rq->at : in->n) > SLP_REQUEST_HEAD_MAX) return bad(rq, 431);
+    if ((whole ? rq->at : in->n) > SLP_REQUEST_HEAD_MAX) return refuse_request_with(rq, 431);
     if (!whole) return SLP_MORE;
     int r = 0;
     if (rq->step == REQUEST_LINE) {
@@ -161,12 +162,12 @@ static int chunk_size(slp_request *rq, slp_str line, size_t body_max) {
                 : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                        : -1;
     if (digit < 0) break;
-    if (n > UINT32_MAX) return bad(rq, 413);
+    if (n > UINT32_MAX) return refuse_request_with(rq, 413);
     n = n * 16 + (uint64_t)digit;
   }
   if (i == 0 || (i < line.n && line.p[i] != ';' && line.p[i] != ' ' && line.p[i] != '\t'))
-    return bad(rq, 400);
-  if (n > body_max - rq->body_n) return bad(rq, 413);
+    return refuse_request_with(rq, 400);
+  if (n > body_max - rq->body_n) return refuse_request_with(rq, 413);
   rq->want = n;
   rq->step = n ? CHUNK_DATA : TRAILER;
   return 0;
@@ -194,13 +195,13 @@ static int read_chunks(slp_request *rq, slp_buf *in, size_t body_max) {
     /* The limit is checked for a complete line too, because the result must not depend on the pieces in which
      * the bytes arrived. */
     size_t line_n = (whole ? rq->at : in->n) - from;
-    if (rq->step == TRAILER && line_n > TRAILER_MAX - rq->trailer_n) return bad(rq, 431);
-    if (rq->step != TRAILER && line_n > CHUNK_LINE_MAX) return bad(rq, 400);
+    if (rq->step == TRAILER && line_n > TRAILER_MAX - rq->trailer_n) return refuse_request_with(rq, 431);
+    if (rq->step != TRAILER && line_n > CHUNK_LINE_MAX) return refuse_request_with(rq, 400);
     if (!whole) return SLP_MORE;
     if (rq->step == CHUNK_SIZE) {
       r = chunk_size(rq, line, body_max);
     } else if (rq->step == CHUNK_END) {
-      if (line.n) return bad(rq, 400);
+      if (line.n) return refuse_request_with(rq, 400);
       rq->step = CHUNK_SIZE;
     } else if (line.n == 0) {
       rq->step = COMPLETE;

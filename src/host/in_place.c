@@ -17,7 +17,7 @@
  * NULs. */
 static const slp_str MARK = SLP_STR("\0#sloop-new ");
 
-static slp_str from(slp_str s, size_t at) { return (slp_str){s.p + at, s.n - at}; }
+static slp_str skip_first_bytes(slp_str s, size_t at) { return (slp_str){s.p + at, s.n - at}; }
 
 /* Finds the mark, or the beginning of one at the end of the bytes. Returns its offset, or s.n if there is
  * none. */
@@ -37,14 +37,14 @@ static size_t find_mark(slp_str s) {
 static int read_journal(slp_str journal, slp_str *ret_content) {
   uint64_t length, sum;
   if (journal.n <= MARK.n) return 0;
-  journal = from(journal, MARK.n);
+  journal = skip_first_bytes(journal, MARK.n);
   const char *line_end = memchr(journal.p, '\n', journal.n), *space = memchr(journal.p, ' ', journal.n);
   if (!line_end || !space || space > line_end) return 0;
   size_t length_n = (size_t)(space - journal.p), line_n = (size_t)(line_end - journal.p);
   if (slp_parse_u64((slp_str){journal.p, length_n}, &length) ||
       slp_parse_u64((slp_str){space + 1, line_n - length_n - 1}, &sum))
     return 0;
-  *ret_content = from(journal, line_n + 1);
+  *ret_content = skip_first_bytes(journal, line_n + 1);
   return ret_content->n == length && slp_crc32(*ret_content) == sum;
 }
 
@@ -52,8 +52,8 @@ slp_str slp_in_place_good(slp_str file) {
   slp_str content;
   size_t first = find_mark(file), at = first;
   while (at < file.n) {
-    if (read_journal(from(file, at), &content)) return content;
-    at += 1 + find_mark(from(file, at + 1));
+    if (read_journal(skip_first_bytes(file, at), &content)) return content;
+    at += 1 + find_mark(skip_first_bytes(file, at + 1));
   }
   /* Leaves out NULs at the end. The hole before a journal reads as NULs, and so does a journal whose bytes
    * never reached the disk. */
@@ -78,7 +78,7 @@ static int write_at(int fd, slp_str bytes, size_t at) {
     ssize_t n = pwrite(fd, bytes.p, bytes.n, (off_t)at);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return -errno;
-    bytes = from(bytes, (size_t)n);
+    bytes = skip_first_bytes(bytes, (size_t)n);
     at += (size_t)n;
   }
   return 0;
@@ -86,7 +86,9 @@ static int write_at(int fd, slp_str bytes, size_t at) {
 
 static int sync_file(int fd) { return fsync(fd) != 0 ? -errno : 0; }
 
-static int cut(int fd, size_t n) { return ftruncate(fd, (off_t)n) != 0 ? -errno : sync_file(fd); }
+static int truncate_and_sync(int fd, size_t n) {
+  return ftruncate(fd, (off_t)n) != 0 ? -errno : sync_file(fd);
+}
 
 /* Carries out step 1 of in_place.h: appends the journal. `before` is the length of the file. After a failure
  * the journal is cut off again. */
@@ -103,16 +105,16 @@ static int append_journal(slp_mem *mem, int fd, size_t before, slp_str bytes) {
    * between them reads as NULs. */
   if (!r) r = write_at(fd, slp_buf_str(&b), slp_max_u64(before, bytes.n));
   if (!r) r = sync_file(fd);
-  if (r) (void)cut(fd, before);
+  if (r) (void)truncate_and_sync(fd, before);
   slp_buf_free(&b);
   return r;
 }
 
 /* Carries out steps 2 and 3 of in_place.h: writes the new content, and cuts the file to its length. */
-static int finish(int fd, slp_str bytes) {
+static int write_content_and_cut(int fd, slp_str bytes) {
   int r = write_at(fd, bytes, 0);
   if (!r) r = sync_file(fd);
-  return r ? r : cut(fd, bytes.n);
+  return r ? r : truncate_and_sync(fd, bytes.n);
 }
 
 int slp_in_place_write(slp_mem *mem, int fd, slp_str bytes) {
@@ -124,11 +126,11 @@ int slp_in_place_write(slp_mem *mem, int fd, slp_str bytes) {
     /* If an earlier write was interrupted: completes it if its journal is whole; otherwise cuts off what
      * there is of the journal. */
     if (good.p != file.p)
-      r = finish(fd, good);
+      r = write_content_and_cut(fd, good);
     else if (good.n < file.n)
-      r = cut(fd, good.n);
+      r = truncate_and_sync(fd, good.n);
     if (!r) r = append_journal(mem, fd, good.n, bytes);
-    if (!r) r = finish(fd, bytes);
+    if (!r) r = write_content_and_cut(fd, bytes);
   }
   slp_buf_free(&now);
   return r;

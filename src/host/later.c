@@ -4,7 +4,7 @@
 #include "host/host.h"
 #include "host/op.h"
 
-static void run(slp_event *ev) {
+static void answer_next_request(slp_event *ev) {
   slp_later *l = SLP_OWNER(ev, slp_later, ev);
   slp_op *op = l->first;
   if (!op) return;
@@ -14,7 +14,9 @@ static void run(slp_event *ev) {
   op->on_done(op);
 }
 
-void slp_later_init(slp_later *l, slp_host *h) { *l = (slp_later){.h = h, .ev = {.run = run}}; }
+void slp_later_init(slp_later *l, slp_host *h) {
+  *l = (slp_later){.h = h, .ev = {.run = answer_next_request}};
+}
 
 void slp_later_add(slp_later *l, slp_op *op) {
   op->impl = l->first;

@@ -59,7 +59,7 @@ static int follow_links(char path[PATH_MAX]) {
 
 /* Looks up a name in the folder. Returns 1: a regular file has the name; 0: nothing has it; -EISDIR: a folder
  * has it; SLP_EINVAL: something else has it; or -errno. */
-static int look(int folder, const char *name, struct stat *st) {
+static int stat_name_in_folder(int folder, const char *name, struct stat *st) {
   if (fstatat(folder, name, st, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -errno;
   return S_ISREG(st->st_mode) ? 1 : S_ISDIR(st->st_mode) ? -EISDIR : SLP_EINVAL;
 }
@@ -135,7 +135,7 @@ static int try_lock(slp_own_file *f) {
 
 /* ---- whether another process wrote the file -------------------------------------------------------- */
 
-static void know(slp_own_file *f, const struct stat *st) {
+static void remember_file_identity(slp_own_file *f, const struct stat *st) {
   f->known = 1;
   f->device = st->st_dev;
   f->number = st->st_ino;
@@ -146,7 +146,7 @@ static void know(slp_own_file *f, const struct stat *st) {
  * our lock file was gone. */
 static int is_anothers(const slp_own_file *f) {
   struct stat st;
-  if (look(f->folder, f->name, &st) != 1) return 0;
+  if (stat_name_in_folder(f->folder, f->name, &st) != 1) return 0;
   return !f->known || st.st_dev != f->device || st.st_ino != f->number ||
          st.st_mtim.tv_sec != f->changed.tv_sec || st.st_mtim.tv_nsec != f->changed.tv_nsec;
 }
@@ -192,8 +192,8 @@ static int is_locked_itself(const slp_own_file *f) {
 /* Returns 1 if the name of the file still leads to the file that is written in place. */
 static int is_our_name(const slp_own_file *f) {
   struct stat there, ours;
-  return fstat(f->file, &ours) == 0 && look(f->folder, f->name, &there) == 1 && ours.st_ino == there.st_ino &&
-         ours.st_dev == there.st_dev;
+  return fstat(f->file, &ours) == 0 && stat_name_in_folder(f->folder, f->name, &there) == 1 &&
+         ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
 int slp_own_file_in_place(const slp_own_file *f) { return f->in_place; }
@@ -259,7 +259,7 @@ static int is_left(const slp_own_file *f, const char *name) {
   /* A file of another program may have a similar name, but with a number such as 007, which name_beside()
    * never writes. */
   if (name_beside(f, pid, number, same) || strcmp(same, name) != 0) return 0;
-  return is_dead(pid) && look(f->folder, name, &st) == 1 && st.st_uid == geteuid();
+  return is_dead(pid) && stat_name_in_folder(f->folder, name, &st) == 1 && st.st_uid == geteuid();
 }
 
 /* Removes files with new content that dead processes have never renamed. A file that can't be removed stays,
@@ -276,10 +276,10 @@ static void remove_left(const slp_own_file *f) {
   closedir(folder);
 }
 
-static int begin(slp_own_file *f, const char *path) {
+static int open_and_lock_own_file(slp_own_file *f, const char *path) {
   struct stat st;
   int r = open_folder(f, path);
-  if (!r) r = look(f->folder, f->name, &st);
+  if (!r) r = stat_name_in_folder(f->folder, f->name, &st);
   if (r < 0) return r;
   int there = r;
   r = take_lock(f);
@@ -287,7 +287,7 @@ static int begin(slp_own_file *f, const char *path) {
   if (r) return r;
   if (is_locked_itself(f)) return SLP_EBUSY;
   /* looks again, because the process that held the lock before may just have written the file */
-  if (look(f->folder, f->name, &st) == 1) know(f, &st);
+  if (stat_name_in_folder(f->folder, f->name, &st) == 1) remember_file_identity(f, &st);
   remove_left(f);
   return 0;
 }
@@ -297,7 +297,7 @@ int slp_own_file_open(slp_mem *mem, const char *path, slp_own_file **ret) {
   if (!f) return SLP_ENOMEM;
   f->mem = mem;
   f->folder = f->lock = f->file = -1;
-  int r = begin(f, path);
+  int r = open_and_lock_own_file(f, path);
   if (r)
     slp_own_file_close(f);
   else
@@ -357,7 +357,7 @@ static int sync_folder(const slp_own_file *f) {
 static int replace_by_rename(slp_own_file *f, slp_str bytes) {
   struct stat old, made = {0};
   char name[NAME_MAX + 1];
-  int known = look(f->folder, f->name, &old);
+  int known = stat_name_in_folder(f->folder, f->name, &old);
   if (known < 0) return known;
   if (known && is_locked_itself(f)) {
     f->taken = SLP_OWN_FILE_LOCKED_ITSELF;
@@ -372,7 +372,7 @@ static int replace_by_rename(slp_own_file *f, slp_str bytes) {
   if (!r && renameat(f->folder, name, f->folder, f->name) != 0)
     r = errno == EBUSY ? -EXDEV : -errno; /* EBUSY: the file is mounted by itself */
   if (!r) {
-    know(f, &made);
+    remember_file_identity(f, &made);
     return sync_folder(f);
   }
   (void)unlinkat(f->folder, name, 0);
@@ -385,7 +385,7 @@ int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
   if (r) return r;
   if (!f->in_place) {
     r = replace_by_rename(f, bytes);
-    if (!calls_for_place(r) || look(f->folder, f->name, &st) != 1) return r;
+    if (!calls_for_place(r) || stat_name_in_folder(f->folder, f->name, &st) != 1) return r;
     r = go_in_place(f, r);
   }
   return r ? r : slp_in_place_write(f->mem, f->file, bytes);
@@ -407,7 +407,7 @@ static int try_beside(slp_own_file *f) {
 int slp_own_file_try(slp_own_file *f) {
   slp_buf now;
   struct stat st;
-  int r = look(f->folder, f->name, &st);
+  int r = stat_name_in_folder(f->folder, f->name, &st);
   if (r <= 0) return r < 0 ? r : try_beside(f);
   int fd = openat(f->folder, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return -errno;

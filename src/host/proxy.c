@@ -10,26 +10,26 @@
 
 #define ADDRESS_MAX 128 /* a longer host or entry is no address */
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+static char lower_host_char(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
 
 static int same_name(const char *a, const char *b, size_t n) {
   for (size_t i = 0; i < n; i++)
-    if (lower(a[i]) != lower(b[i])) return 0;
+    if (lower_host_char(a[i]) != lower_host_char(b[i])) return 0;
   return 1;
 }
 
-static int begins(slp_str s, const char *with) {
+static int begins_ignoring_case(slp_str s, const char *with) {
   size_t n = strlen(with);
   return s.n >= n && same_name(s.p, with, n);
 }
 
-static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
+static slp_str skip_leading_chars(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
 /* ---- hosts that need no proxy ---------------------------------------------------------------- */
 /* Returns 1 if `name`, the host's name, is `entry`, an entry of no_proxy, or is within the domain `entry`. */
 static int is_within(slp_str name, slp_str entry) {
   if (entry.n && entry.p[entry.n - 1] == '.') entry.n--;
-  if (entry.n && entry.p[0] == '.') entry = behind(entry, 1);
+  if (entry.n && entry.p[0] == '.') entry = skip_leading_chars(entry, 1);
   if (entry.n > name.n) return 0;
   size_t before = name.n - entry.n;
   if (before && name.p[before - 1] != '.') return 0;
@@ -78,7 +78,8 @@ static int take_port(slp_str *entry, uint64_t *ret_port) {
   if (!colon || slp_str_has(*entry, '/')) return 0;
   size_t before = (size_t)(colon - entry->p);
   int bare_v6 = !close && memchr(entry->p, ':', before) != NULL;
-  if (bare_v6 || (close && close > colon) || slp_parse_u64(behind(*entry, before + 1), ret_port)) return 0;
+  if (bare_v6 || (close && close > colon) || slp_parse_u64(skip_leading_chars(*entry, before + 1), ret_port))
+    return 0;
   entry->n = before;
   if (close && entry->p[0] == '[' && close + 1 == colon) *entry = (slp_str){entry->p + 1, before - 2};
   return 1;
@@ -87,8 +88,8 @@ static int take_port(slp_str *entry, uint64_t *ret_port) {
 /* Returns 1 if the entry matches hosts within a domain, but not the domain itself, as *.DOMAIN and
  * .DOMAIN:PORT do. Then *entry becomes the domain. */
 static int is_only_within(slp_str *entry, int had_port) {
-  int star = begins(*entry, "*."), dot = had_port && begins(*entry, ".");
-  *entry = behind(*entry, star ? 2 : dot ? 1 : 0);
+  int star = begins_ignoring_case(*entry, "*."), dot = had_port && begins_ignoring_case(*entry, ".");
+  *entry = skip_leading_chars(*entry, star ? 2 : dot ? 1 : 0);
   return star || dot;
 }
 
@@ -134,11 +135,11 @@ static const char *value_of(const char *variable) {
 
 static slp_str host_of(slp_str url) {
   const char *end = memchr(url.p, ':', url.n);
-  if (end && url.n >= (size_t)(end - url.p) + 3) url = behind(url, (size_t)(end - url.p) + 3);
+  if (end && url.n >= (size_t)(end - url.p) + 3) url = skip_leading_chars(url, (size_t)(end - url.p) + 3);
   slp_str host = {url.p, 0};
   while (host.n < url.n && !strchr("/?#", host.p[host.n])) host.n++;
   const char *at = host.n ? memrchr(host.p, '@', host.n) : NULL;
-  if (at) host = behind(host, (size_t)(at + 1 - host.p));
+  if (at) host = skip_leading_chars(host, (size_t)(at + 1 - host.p));
   const char *close = host.n && host.p[0] == '[' ? memchr(host.p, ']', host.n) : NULL;
   const char *colon = close ? NULL : memchr(host.p, ':', host.n);
   if (close) host.n = (size_t)(close + 1 - host.p);
@@ -148,10 +149,10 @@ static slp_str host_of(slp_str url) {
 
 static uint16_t port_of(slp_str url, int tls) {
   slp_str host = host_of(url);
-  slp_str rest = behind(url, (size_t)(host.p + host.n - url.p));
+  slp_str rest = skip_leading_chars(url, (size_t)(host.p + host.n - url.p));
   uint64_t port = 0;
   size_t n = 0;
-  if (rest.n && rest.p[0] == ':') rest = behind(rest, 1);
+  if (rest.n && rest.p[0] == ':') rest = skip_leading_chars(rest, 1);
   while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9') n++;
   if (!n || slp_parse_u64((slp_str){rest.p, n}, &port) || port > UINT16_MAX) return tls ? 443 : 80;
   return (uint16_t)port;
@@ -161,15 +162,15 @@ static uint16_t port_of(slp_str url, int tls) {
 static void read_place(slp_proxy *p) {
   slp_str all = slp_str_of(p->url), rest = all;
   const char *scheme_end = strstr(p->url, "://");
-  if (scheme_end) rest = behind(all, (size_t)(scheme_end + 3 - all.p));
+  if (scheme_end) rest = skip_leading_chars(all, (size_t)(scheme_end + 3 - all.p));
   size_t n = 0;
   while (n < rest.n && rest.p[n] != '/') n++;
   rest.n = n;
   const char *at = rest.n ? memrchr(rest.p, '@', rest.n) : NULL;
   p->has_user = at != NULL;
-  p->tls = begins(all, "https://") != 0;
-  p->socks = begins(all, "socks") != 0;
-  if (at) rest = behind(rest, (size_t)(at + 1 - rest.p));
+  p->tls = begins_ignoring_case(all, "https://") != 0;
+  p->socks = begins_ignoring_case(all, "socks") != 0;
+  if (at) rest = skip_leading_chars(rest, (size_t)(at + 1 - rest.p));
   const char *close = rest.n ? memrchr(rest.p, ']', rest.n) : NULL;
   int port = memchr(close ? close : rest.p, ':', rest.n - (size_t)(close ? close - rest.p : 0)) != NULL;
   snprintf(p->place, sizeof p->place, "%.*s%s", (int)slp_min_u64(rest.n, SLP_PLACE_MAX - 8), rest.p,
@@ -183,7 +184,7 @@ const char *slp_proxy_ca(void) { return value_of(SLP_PROXY_CA); }
 void slp_proxy_find(slp_str url, slp_proxy *ret) {
   static const char *const secure[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
   static const char *const plain[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
-  int tls = begins(url, "https:");
+  int tls = begins_ignoring_case(url, "https:");
   const char *const *names = tls ? secure : plain;
   size_t n = tls ? SLP_COUNT(secure) : SLP_COUNT(plain), i = 0;
   *ret = (slp_proxy){.variable = NULL};

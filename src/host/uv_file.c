@@ -49,7 +49,7 @@ struct job {
 
 static void step_read(job *j);
 
-static void forget(slp_uv_host *u, read_pipe *p) {
+static void free_read_pipe(slp_uv_host *u, read_pipe *p) {
   if (p->text.p) slp_wipe(p->text.p, p->text.cap);
   slp_buf_free(&p->text);
   slp_list_remove(&p->link);
@@ -61,7 +61,7 @@ static void forget(slp_uv_host *u, read_pipe *p) {
 static void free_pipes_at_end(slp_uv_host *u) {
   if (!u->closing || !slp_list_empty(&u->files)) return;
   slp_list *it;
-  while ((it = slp_list_first(&u->pipes))) forget(u, SLP_OWNER(it, read_pipe, link));
+  while ((it = slp_list_first(&u->pipes))) free_read_pipe(u, SLP_OWNER(it, read_pipe, link));
 }
 
 static void on_file_done(slp_event *ev) {
@@ -69,7 +69,7 @@ static void on_file_done(slp_event *ev) {
   file->on_done(file);
 }
 
-static void finish(job *j) {
+static void finish_file_job(job *j) {
   slp_uv_host *u = j->u;
   slp_file *file = j->file;
   if (file) {
@@ -92,7 +92,7 @@ static void finish(job *j) {
 static void on_closed(uv_fs_t *fs) {
   job *j = fs->data;
   uv_fs_req_cleanup(fs);
-  finish(j);
+  finish_file_job(j);
 }
 
 /* Makes room to read more bytes into. When the buffer grows, its old memory is wiped, because it may hold a
@@ -118,7 +118,7 @@ static void step_close(job *j, int error) {
   j->error = error;
   j->ending = 1;
   int r = uv_fs_close(j->u->loop, &j->fs, j->fd, on_closed);
-  if (r) finish(j);
+  if (r) finish_file_job(j);
 }
 
 static void on_read(uv_fs_t *fs) {
@@ -149,7 +149,7 @@ static void step_read(job *j) {
 
 /* ---- a pipe ----------------------------------------------------------------------------------------- */
 
-static void on_pipe_closed(uv_handle_t *handle) { finish(handle->data); }
+static void on_pipe_closed(uv_handle_t *handle) { finish_file_job(handle->data); }
 
 /* Ends a job with the bytes that another job has read from the pipe. */
 static void take_text(job *j, const read_pipe *p) {
@@ -173,7 +173,7 @@ static void end_pipe(job *j, int error) {
     else
       take_text(other, p);
   }
-  if (error) forget(j->u, p);
+  if (error) free_read_pipe(j->u, p);
 }
 
 /* Ends a job that reads a pipe, and the jobs that wait for the pipe's bytes. */
@@ -216,7 +216,7 @@ static void make_place(slp_uv_host *u, const char *path) {
     read_pipe *p = SLP_OWNER(it, read_pipe, link);
     next = it->next;
     if (p->done && strcmp(p->path, path) == 0)
-      forget(u, p);
+      free_read_pipe(u, p);
     else
       done_n += p->done;
   }
@@ -224,7 +224,7 @@ static void make_place(slp_uv_host *u, const char *path) {
     read_pipe *p = SLP_OWNER(it, read_pipe, link);
     next = it->next;
     if (!p->done) continue;
-    forget(u, p);
+    free_read_pipe(u, p);
     done_n--;
   }
 }
@@ -290,7 +290,7 @@ static void on_opened(uv_fs_t *fs) {
   uv_fs_req_cleanup(fs);
   if (fd < 0) {
     j->error = (int)fd;
-    finish(j);
+    finish_file_job(j);
     return;
   }
   j->fd = (int)fd;
@@ -345,7 +345,7 @@ void slp_uv_file_read(slp_host *h, slp_file *file) {
 
 /* Called when the read was cancelled. If the job reads a pipe, it still reads to the end, because the bytes
  * would otherwise be lost for later reads. */
-static void stop(job *j) {
+static void give_up_file_job(job *j) {
   if (j->piped || j->ending) return;
   if (j->reads) { /* another job reads the pipe, and this one only waits for its bytes */
     j->reads = NULL;
@@ -363,7 +363,7 @@ void slp_uv_file_cancel(slp_host *h, slp_file *file) {
   if (!j) return;
   j->file = NULL;
   file->impl = NULL;
-  stop(j);
+  give_up_file_job(j);
 }
 
 void slp_uv_file_close_all(slp_uv_host *u) {
@@ -374,7 +374,7 @@ void slp_uv_file_close_all(slp_uv_host *u) {
     if (j->piped)
       leave_pipe(j, UV_ECANCELED);
     else
-      stop(j);
+      give_up_file_job(j);
   }
   free_pipes_at_end(u);
 }

@@ -43,7 +43,7 @@ static uint64_t cpu_us(slp_host *h) {
   return clock_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void where(slp_host *h, char name[65], uint32_t *pid) {
+static void get_name_and_pid(slp_host *h, char name[65], uint32_t *pid) {
   char whole[UV_MAXHOSTNAMESIZE];
   size_t n = sizeof whole;
   (void)h;
@@ -64,7 +64,7 @@ static int quotas_ready;
 
 static void make_quotas_lock(void) { quotas_ready = uv_mutex_init(&quotas_lock) == 0; }
 
-static slp_quotas *quotas(slp_host *h) {
+static slp_quotas *lock_process_quotas(slp_host *h) {
   (void)h;
   uv_once(&quotas_once, make_quotas_lock);
   if (!quotas_ready) return NULL;
@@ -112,7 +112,7 @@ static void turn_if_due(slp_uv_host *u) {
 static void on_prepare(uv_prepare_t *p) { turn_if_due(p->data); }
 static void on_check(uv_check_t *c) { turn_if_due(c->data); }
 
-static void wake(slp_host *h, uint64_t at_us) {
+static void wake_loop_at(slp_host *h, uint64_t at_us) {
   slp_uv_host *u = slp_uv_of(h);
   if (u->closing) return;
   if (at_us == 0) {
@@ -134,7 +134,7 @@ static void wake(slp_host *h, uint64_t at_us) {
   uv_timer_start(&u->timer, on_timer, at_ms > loop_ms ? at_ms - loop_ms : 1, 0);
 }
 
-static void ref(slp_host *h, int on) {
+static void keep_loop_alive(slp_host *h, int on) {
   slp_uv_host *u = slp_uv_of(h);
   if (u->closing) return;
   if (on)
@@ -171,11 +171,11 @@ static const slp_host_ops uv_ops = {
     .mono_us = mono_us,
     .cpu_us = cpu_us,
     .wall_ms = wall_ms,
-    .where = where,
-    .quotas = quotas,
+    .where = get_name_and_pid,
+    .quotas = lock_process_quotas,
     .quotas_back = quotas_back,
     .random = random_u64,
-    .wake = wake,
+    .wake = wake_loop_at,
     .http_send = slp_curl_send,
     .http_cancel = slp_curl_cancel,
     .http_resume = slp_curl_resume,
@@ -195,7 +195,7 @@ static const slp_host_ops uv_ops = {
     .work_cancel = slp_uv_work_cancel,
     .spawn = slp_uv_spawn,
     .spawn_cancel = slp_uv_spawn_cancel,
-    .ref = ref,
+    .ref = keep_loop_alive,
     .close = close_host,
 };
 

@@ -130,7 +130,7 @@ static void conn_close_socket(slp_conn *c) {
 }
 
 /* Closes the socket of a connection that is CLOSED. The connection is freed when its socket is closed. */
-static void drop(slp_conn *c) {
+static void drop_closed_conn(slp_conn *c) {
   slp_unpost(&c->ev);
   slp_timer_clear(&c->li->u->host, &c->timer);
   if (c->tcp_closed)
@@ -141,7 +141,7 @@ static void drop(slp_conn *c) {
 
 void slp_conn_close(slp_conn *c) {
   move(c, SLP_CONN_CLOSED);
-  drop(c);
+  drop_closed_conn(c);
 }
 
 /* Closes with RST instead of FIN, as clients see it from an overloaded or dying server. */
@@ -162,7 +162,7 @@ void slp_conn_gone(slp_conn *c) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void recycle(slp_conn *c) {
+static void recycle_request_buffers(slp_conn *c) {
   slp_buf_free(&c->body);
   if (c->rq_bytes.cap > KEEP_MAX)
     slp_buf_free(&c->rq_bytes);
@@ -194,7 +194,7 @@ void slp_conn_reset_later(slp_conn *c) {
 
 /* Sets the timer to the time when the connection will be too old. In SLP_CONN_READING, the timer also ends a
  * wait for a request that is too long. Returns 0 or SLP_ENOMEM. */
-static int watch(slp_conn *c) {
+static int set_conn_timer(slp_conn *c) {
   slp_host *h = &c->li->u->host;
   const slp_listener *l = c->li->l;
   uint64_t at = l->conn_ms_max ? c->born_us + (uint64_t)l->conn_ms_max * 1000 : UINT64_MAX;
@@ -242,7 +242,7 @@ static void conn_written(slp_conn *c) {
     slp_conn_reset_later(c);
     return;
   }
-  recycle(c);
+  recycle_request_buffers(c);
   if (c->close_after || c->eof) {
     slp_conn_linger(c);
     return;
@@ -250,7 +250,7 @@ static void conn_written(slp_conn *c) {
   move(c, SLP_CONN_READING);
   c->continued = 0;
   slp_request_begin(&c->rq);
-  if (watch(c)) {
+  if (set_conn_timer(c)) {
     slp_conn_close(c);
     return;
   }
@@ -284,7 +284,7 @@ static void on_written(uv_write_t *rq, int status) {
     conn_written(c);
 }
 
-static void trim(uv_buf_t *bufs, size_t *n, size_t gone) {
+static void trim_written_bytes(uv_buf_t *bufs, size_t *n, size_t gone) {
   while (*n && gone >= bufs[0].len) {
     gone -= bufs[0].len;
     bufs[0] = bufs[1];
@@ -315,7 +315,7 @@ static void conn_write(slp_conn *c, size_t cut_after) {
     slp_conn_close(c);
     return;
   }
-  trim(c->out, &n, r > 0 ? (size_t)r : 0);
+  trim_written_bytes(c->out, &n, r > 0 ? (size_t)r : 0);
   if (n == 0 || c->out[0].len == 0) {
     conn_written(c);
     return;
@@ -556,7 +556,7 @@ static void conn_next(slp_conn *c) {
     return;
   }
   move(c, SLP_CONN_READY);
-  if (watch(c)) {
+  if (set_conn_timer(c)) {
     slp_conn_close(c);
     return;
   }
@@ -588,17 +588,17 @@ static void on_conn_event(slp_event *ev) {
       c->served.on_gone(&c->served);
     else if (c->raw.on_gone) /* without on_gone, the user never had the connection */
       c->raw.on_gone(&c->raw);
-    drop(c);
+    drop_closed_conn(c);
   }
 }
 
-static size_t large(const slp_buf *b) { return b->cap > KEEP_MAX ? b->cap : 0; }
+static size_t count_large_capacity(const slp_buf *b) { return b->cap > KEEP_MAX ? b->cap : 0; }
 
 int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t more) {
   size_t max = li->l->requests_bytes_max, n = more;
   SLP_LIST_EACH(&li->conns, it) {
     const slp_conn *c = SLP_OWNER(it, slp_conn, link);
-    n += large(&c->rq_bytes) + (c == but_for ? 0 : large(&c->in)) + c->raw.held;
+    n += count_large_capacity(&c->rq_bytes) + (c == but_for ? 0 : count_large_capacity(&c->in)) + c->raw.held;
   }
   return !max || n <= max;
 }
@@ -747,7 +747,7 @@ static void on_connection(uv_stream_t *stream, int status) {
   li->open_n++;
   c->born_us = slp_now_us(&li->u->host);
   c->timer.run = on_too_old;
-  if (uv_accept(stream, (uv_stream_t *)&c->tcp) || watch(c)) {
+  if (uv_accept(stream, (uv_stream_t *)&c->tcp) || set_conn_timer(c)) {
     slp_conn_close(c);
     return;
   }

@@ -7,7 +7,7 @@
 #include "host/uv_conn.h"
 #include "host/uv_host.h"
 
-static void written(slp_conn *c) {
+static void post_raw_written(slp_conn *c) {
   slp_buf_free(&c->body);
   c->wrote = 1;
   slp_post(&c->li->u->host, &c->ev);
@@ -19,7 +19,7 @@ static void on_raw_written(uv_write_t *rq, int status) {
   if (status < 0)
     slp_conn_gone(c);
   else
-    written(c);
+    post_raw_written(c);
 }
 
 void slp_uv_raw_write(slp_raw *raw, slp_buf *bytes) {
@@ -35,7 +35,7 @@ void slp_uv_raw_write(slp_raw *raw, slp_buf *bytes) {
   c->out[0] = uv_buf_init(c->body.p, (unsigned)c->body.n);
   int r = uv_try_write(stream, c->out, 1);
   if (r >= 0 && (size_t)r == c->body.n) {
-    written(c);
+    post_raw_written(c);
     return;
   }
   if (r > 0) c->out[0] = uv_buf_init(c->body.p + r, (unsigned)(c->body.n - (size_t)r));

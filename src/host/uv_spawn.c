@@ -74,7 +74,7 @@ static void close_handle(uv_handle_t *handle) {
 }
 
 /* Kills the process and its group, if they may still run, and closes the job's timers and pipes. */
-static void stop(job *j) {
+static void stop_child_job(job *j) {
   if (j->over) return;
   j->over = 1;
   slp_timer_clear(&j->u->host, &j->deadline);
@@ -100,7 +100,7 @@ static void stop(job *j) {
  * complete line. */
 static const char *newest_words(const job *j) { return j->line_n ? j->line : j->said; }
 
-static void finish(job *j, int error) {
+static void finish_child_job(job *j, int error) {
   slp_child *child = j->child;
   if (child) {
     j->child = NULL;
@@ -112,11 +112,11 @@ static void finish(job *j, int error) {
     memcpy(child->said, newest_words(j), sizeof child->said);
     answer_later(&j->u->host, child);
   }
-  stop(j);
+  stop_child_job(j);
 }
 
 static void finish_if_over(job *j) {
-  if (j->exited && j->out_ended && !j->over) finish(j, 0);
+  if (j->exited && j->out_ended && !j->over) finish_child_job(j, 0);
 }
 
 static void on_exit_of(uv_process_t *process, int64_t status, int signal) {
@@ -164,7 +164,9 @@ static void on_slow(slp_timer *timer) {
   j->is_slow = 1;
 }
 
-static void on_deadline(slp_timer *timer) { finish(SLP_OWNER(timer, job, deadline), SLP_ETIMEDOUT); }
+static void on_deadline(slp_timer *timer) {
+  finish_child_job(SLP_OWNER(timer, job, deadline), SLP_ETIMEDOUT);
+}
 
 /* When the limit is reached, one more byte may be read into `piece`: if that byte comes, there is too much
  * output. */
@@ -184,7 +186,7 @@ static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
     return;
   }
   if (read->base == j->piece) {
-    finish(j, SLP_E2BIG);
+    finish_child_job(j, SLP_E2BIG);
     return;
   }
   j->text.n += (size_t)n;
@@ -200,7 +202,7 @@ static void on_err(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   job *j = stream->data;
   if (n < 0) uv_read_stop(stream);
   if (n > 0 && (j->said_bytes += (size_t)n) > SLP_CHILD_SAID_MAX) {
-    finish(j, SLP_ELIMIT);
+    finish_child_job(j, SLP_ELIMIT);
     return;
   }
   for (ssize_t i = 0; i < n; i++) {
@@ -216,7 +218,7 @@ static void on_err(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   }
 }
 
-static int start(job *j, const slp_child *child) {
+static int start_child_process(job *j, const slp_child *child) {
   uv_loop_t *loop = j->u->loop;
   uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE},
                                    {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE},
@@ -279,12 +281,12 @@ void slp_uv_spawn(slp_host *h, slp_child *child) {
   slp_list_add_last(&u->children, &j->link);
   slp_uv_hold(u);
   j->handles = 3; /* uv_spawn makes the process handle even if it fails */
-  int r = start(j, child);
+  int r = start_child_process(j, child);
   if (!r) return;
   char path[SLP_EXECUTABLE_PATH], why[SLP_EXECUTABLE_WHY];
   if (!slp_executable_find(child->argv[0], path, why))
     snprintf(j->said, sizeof j->said, "%.52s %.105s", child->argv[0], why);
-  finish(j, r);
+  finish_child_job(j, r);
 }
 
 void slp_uv_spawn_cancel(slp_host *h, slp_child *child) {
@@ -294,7 +296,7 @@ void slp_uv_spawn_cancel(slp_host *h, slp_child *child) {
   if (!j) return;
   j->child = NULL;
   child->impl = NULL;
-  stop(j);
+  stop_child_job(j);
 }
 
 void slp_uv_spawn_close_all(slp_uv_host *u) {
@@ -302,6 +304,6 @@ void slp_uv_spawn_close_all(slp_uv_host *u) {
     job *j = SLP_OWNER(it, job, link);
     if (j->child) j->child->impl = NULL;
     j->child = NULL;
-    stop(j);
+    stop_child_job(j);
   }
 }

@@ -31,7 +31,7 @@ static void in_thread(uv_work_t *req) {
 
 /* libuv calls this on the loop, after in_thread. status UV_ECANCELED: the work never ran, because it was
  * cancelled. */
-static void after(uv_work_t *req, int status) {
+static void on_work_left_thread(uv_work_t *req, int status) {
   job *j = req->data;
   slp_uv_host *u = j->u;
   slp_work *work = j->work;
@@ -56,7 +56,7 @@ static void start_next(slp_uv_host *u, slp_work_line *line) {
   job *j = work->impl;
   line->running = work;
   /* uv_queue_work fails only if it is given no function. */
-  SLP_CHECK(uv_queue_work(u->loop, &j->req, in_thread, after) == 0);
+  SLP_CHECK(uv_queue_work(u->loop, &j->req, in_thread, on_work_left_thread) == 0);
 }
 
 /* Puts the work into the queue, behind work of the same urgency and before less urgent work. */
@@ -89,7 +89,8 @@ void slp_uv_work_cancel(slp_host *h, slp_work *work) {
   j->given_up = 1;
   if (work->always) return;
   if (work->line->running == work) {
-    /* uv_cancel() has an effect only if no thread has begun the work. after() is called in any case. */
+    /* uv_cancel() has an effect only if no thread has begun the work. on_work_left_thread() is called in any
+     * case. */
     uv_cancel((uv_req_t *)&j->req);
     return;
   }

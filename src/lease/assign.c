@@ -74,7 +74,7 @@ static int is_stuck(slp_seen_shard *seen, int counts, const slp_assign *p, const
   return owned ? seen->stuck_n >= UNOWNED_MAX : waits && seen->unowned_n >= UNOWNED_MAX;
 }
 
-static void fill(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign *p) {
+static void fill_from_rows(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign *p) {
   for (size_t i = 0; i < s->workers_n; i++) {
     p->workers[i].weight = s->workers[i].weight ? s->workers[i].weight : 1;
     p->workers[i].takes = (uint8_t)slp_worker_takes(&s->workers[i]);
@@ -201,7 +201,7 @@ static uint64_t again_us(const slp_assign *p) {
 }
 
 static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign *p, uint64_t *ret_again_us) {
-  fill(f, s, counts, p);
+  fill_from_rows(f, s, counts, p);
   if (slp_assign_make(p, f->mem)) return SLP_ENOMEM;
   choose_base(f, s);
   slp_hold hold = slp_hold_known(f);

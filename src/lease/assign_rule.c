@@ -29,7 +29,7 @@ static int ceiling_first(const void *a, const void *b) {
   return x->worker < y->worker ? -1 : 1;
 }
 
-static uint32_t takers(const slp_assign *p) {
+static uint32_t count_takers(const slp_assign *p) {
   uint32_t n = 0;
   for (size_t w = 0; w < p->workers_n; w++) n += p->workers[w].takes;
   return n;
@@ -133,7 +133,7 @@ static void even_out(slp_assign *p, quota *q, size_t n, uint64_t leases) {
 }
 
 int slp_assign_make(slp_assign *p, slp_mem *mem) {
-  uint32_t takers_n = takers(p);
+  uint32_t takers_n = count_takers(p);
   quota *q = slp_zalloc_n(mem, takers_n ? takers_n : 1, sizeof *q);
   uint32_t *quota_of = slp_zalloc_n(mem, p->workers_n ? p->workers_n : 1, sizeof *quota_of);
   if (!q || !quota_of) {

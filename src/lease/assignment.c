@@ -40,7 +40,7 @@ static int assign_set(slp_fleet *f, slp_str set) {
 /* To be called when every lease in the assignment row was marked by assign_one. Leases without a mark are no
  * longer assigned to this worker. keep, 1: the row could be read only in part, so leases without a mark stay
  * as they were. */
-static void settle(slp_fleet *f, int keep) {
+static void unassign_other_leases(slp_fleet *f, int keep) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_assigned(l, keep);
 }
@@ -58,7 +58,7 @@ static void take_assignment(slp_fleet *f, const slp_assignment_row *row) {
   if (bad)
     slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0,
                    "the assignment of %.*s: its set of shards is damaged", (int)row->worker.n, row->worker.p);
-  settle(f, bad);
+  unassign_other_leases(f, bad);
   doubt_ends(f);
   slp_leases_set_version(f, row->version);
   slp_leases_of_fleet(f, row->leases);
@@ -71,7 +71,7 @@ void slp_assignment_saw(slp_fleet *f, const slp_assignment_row *row) {
   take_assignment(f, row);
 }
 
-static void later(slp_fleet *f, uint64_t us) {
+static void read_assignment_later(slp_fleet *f, uint64_t us) {
   f->assignment.again = 1;
   slp_poll_soon(f, slp_fleet_now(f) + us);
 }
@@ -80,13 +80,13 @@ static void row_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_parsed_row row;
   if (!r->came) {
-    later(f, slp_fleet_jitter(f, AGAIN_US, 20));
+    read_assignment_later(f, slp_fleet_jitter(f, AGAIN_US, 20));
     return;
   }
   /* The read was sent before slp_assignment_saw took in a row, so its answer may be older than the row that
    * was taken in. */
   if (r->rq->sent_us <= f->assignment.saw_us) {
-    later(f, 0);
+    read_assignment_later(f, 0);
     return;
   }
   slp_read_one(r, &row);
@@ -95,13 +95,13 @@ static void row_read(slp_read *r) {
   } else if (row.kind == SLP_ROW_BAD) {
     slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key, row.why);
   } else {
-    settle(f, 0);
+    unassign_other_leases(f, 0);
     slp_leases_set_version(f, 0);
   }
   if (f->assignment.again)
     slp_assignment_read(f);
   else if (f->assignment.short_of)
-    later(f, slp_fleet_jitter(f, AGAIN_US, 20));
+    read_assignment_later(f, slp_fleet_jitter(f, AGAIN_US, 20));
 }
 
 void slp_assignment_read(slp_fleet *f) {
@@ -110,7 +110,7 @@ void slp_assignment_read(slp_fleet *f) {
   a->again = a->read.busy;
   if (a->again) return;
   if (slp_read_row(&a->read, SLP_OPERATION_ASSIGN, f->o.worker, 1, row_read))
-    later(f, AGAIN_US);
+    read_assignment_later(f, AGAIN_US);
   else
     a->short_of = 0;
 }

@@ -38,7 +38,7 @@ static uint64_t period_us(slp_fleet *f) {
   return slp_fleet_jitter(f, slp_writes_wait_us(&f->writes, ms * 1000), 20);
 }
 
-static void saved(slp_write *op) {
+static void on_checkpoint_saved(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
   /* SLP_SAVE_ASKED stays: the user has asked for another checkpoint since this write was sent */
@@ -123,7 +123,7 @@ int slp_lease_put(slp_lease *l) {
   /* yields, 1: the write is given up if the table throttles it, so that other writes go first. 0: the user
    * waits for this checkpoint. */
   l->op.yields = l->save.request == SLP_SAVE_NONE;
-  if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, saved)) {
+  if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, on_checkpoint_saved)) {
     if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;
     return 1;
   }

@@ -56,7 +56,7 @@ int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail) {
   return (n == 1 && at_once) || (n >= 4 && !(n & (n - 1)));
 }
 
-static void tell(slp_fleet *f, slp_fleet_event *ev, const char *fmt, va_list ap) {
+static void tell_fleet_event(slp_fleet *f, slp_fleet_event *ev, const char *fmt, va_list ap) {
   char text[512];
   if (!f->o.on_event) return;
   int n = vsnprintf(text, sizeof text, fmt, ap);
@@ -70,7 +70,7 @@ void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint
   slp_fleet_event ev = {.kind = kind, .shard = shard, .epoch = epoch};
   va_list ap;
   va_start(ap, fmt);
-  tell(f, &ev, fmt, ap);
+  tell_fleet_event(f, &ev, fmt, ap);
   va_end(ap);
 }
 
@@ -79,7 +79,7 @@ void slp_fleet_tell_fail(slp_fleet *f, const slp_fail *fail, slp_str shard, uint
   slp_fleet_event ev = {.kind = SLP_FLEET_TROUBLE, .shard = shard, .epoch = epoch, .fail = fail};
   va_list ap;
   va_start(ap, fmt);
-  tell(f, &ev, fmt, ap);
+  tell_fleet_event(f, &ev, fmt, ap);
   va_end(ap);
 }
 

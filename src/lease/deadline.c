@@ -47,7 +47,7 @@ void slp_proof_evicted(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_EVICTED) move(f, SLP_PROOF_EVICTED);
 }
 
-static void suspend(slp_fleet *f) {
+static void suspend_worker(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: suspended");
   move(f, SLP_PROOF_LATE);
@@ -58,7 +58,7 @@ static void suspend(slp_fleet *f) {
   if (f->strategy->suspended) f->strategy->suspended(f);
 }
 
-static void resume(slp_fleet *f) {
+static void resume_worker(slp_fleet *f) {
   slp_proof was = f->deadline.proof;
   if (was == SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: resumed");
@@ -81,29 +81,29 @@ static int past_deadline(slp_fleet *f) {
   return now >= deadline_of(f, 0) && now >= deadline_of(f, 1) && !SLP_MUTANT(no_lease_deadline);
 }
 
-static void arm(slp_fleet *f) {
+static void set_deadline_timer(slp_fleet *f) {
   if (f->deadline.proof == SLP_PROOF_GOOD) slp_fleet_timer(f, &f->deadline.timer, deadline_of(f, 0));
 }
 
 void slp_deadline_check(slp_fleet *f) {
   if (!slp_worker_lives(f)) return;
   if (past_deadline(f))
-    suspend(f);
+    suspend_worker(f);
   else
-    resume(f);
-  arm(f);
+    resume_worker(f);
+  set_deadline_timer(f);
 }
 
 void slp_deadline_adds(slp_fleet *f, uint64_t sent_us) {
   slp_proof_set(f, slp_min_u64(slp_proof_us(f), sent_us));
-  arm(f); /* without an open lease there was no deadline, so the timer was not set */
+  set_deadline_timer(f); /* without an open lease there was no deadline, so the timer was not set */
 }
 
 int slp_fleet_may_deliver(slp_fleet *f) {
   if (!slp_worker_lives(f)) return 0;
   if (past_deadline(f)) {
     SLP_PROBE("deadline: seen just before handing out");
-    suspend(f);
+    suspend_worker(f);
   }
   return f->deadline.proof == SLP_PROOF_GOOD;
 }
@@ -135,10 +135,10 @@ static void run_beat(slp_timer *t) {
   if (slp_worker_lives(f) && !SLP_MUTANT(beat_behind_reading)) f->strategy->beat(f);
 }
 
-static void run(slp_timer *t) { slp_deadline_check(SLP_OWNER(t, slp_fleet, deadline.timer)); }
+static void on_deadline_timer(slp_timer *t) { slp_deadline_check(SLP_OWNER(t, slp_fleet, deadline.timer)); }
 
 void slp_deadline_init(slp_fleet *f) {
-  slp_fleet_timer_init(&f->deadline.timer, run);
+  slp_fleet_timer_init(&f->deadline.timer, on_deadline_timer);
   slp_fleet_timer_init(&f->deadline.beat_timer, run_beat);
 }
 

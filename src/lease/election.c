@@ -82,7 +82,7 @@ static int may_lead(const slp_fleet *f) {
 }
 
 /* sets the timer */
-static void in(slp_fleet *f, uint64_t us) {
+static void set_election_timer_in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->election.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
@@ -106,7 +106,7 @@ void slp_election_alert(slp_fleet *f, uint64_t for_us) {
   e->alert_us = slp_max_u64(e->alert_us, now + for_us);
   if (e->role == SLP_ROLE_FOLLOWS && !e->read.busy &&
       (e->timer.at_us == SLP_NEVER || e->timer.at_us > now + ALERT_US))
-    in(f, slp_fleet_jitter(f, ALERT_US, 20));
+    set_election_timer_in(f, slp_fleet_jitter(f, ALERT_US, 20));
 }
 
 void slp_election_alert_soon(slp_fleet *f) { slp_election_alert(f, ALERT_FOR_US); }
@@ -131,10 +131,10 @@ int slp_election_made(const slp_fleet *f) { return f->election.made; }
 static void read_row(slp_fleet *f, slp_operation_kind kind, slp_str name, int exact,
                      void (*on_done)(slp_read *r)) {
   slp_election *e = &f->election;
-  if (!e->read.busy && slp_read_row(&e->read, kind, name, exact, on_done)) in(f, ALERT_US);
+  if (!e->read.busy && slp_read_row(&e->read, kind, name, exact, on_done)) set_election_timer_in(f, ALERT_US);
 }
 
-static void run(slp_timer *t) {
+static void on_election_timer(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, election.timer);
   slp_election *e = &f->election;
   if (e->role == SLP_ROLE_SEEKS && !e->write.busy && !e->read.busy) {
@@ -200,7 +200,7 @@ static void know_hold(slp_fleet *f, const slp_write *op) {
     slp_hold_saw(f, lead ? &lead->hold : &none, lead ? lead->hold_by : (slp_str){NULL, 0}, op->sent_us);
 }
 
-static void elected(slp_write *op) {
+static void on_leadership_written(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   if (f->election.role != SLP_ROLE_SEEKS || !may_lead(f)) return;
   if (another_was_faster(f, op)) {
@@ -230,7 +230,7 @@ static void run_for(slp_fleet *f, const slp_leadership_row *lead) {
   e->made = !lead;
   if (!lead) i->spread = f->schema->spread;
   e->write.tries_max = 3;
-  slp_write_send(&e->write, elected);
+  slp_write_send(&e->write, on_leadership_written);
 }
 
 void slp_election_resign(slp_fleet *f, void (*done)(slp_write *op)) {
@@ -242,11 +242,11 @@ void slp_election_resign(slp_fleet *f, void (*done)(slp_write *op)) {
   slp_write_send(&e->write, done);
 }
 
-static void follow(slp_fleet *f, slp_str owner) {
+static void follow_leader(slp_fleet *f, slp_str owner) {
   slp_election *e = &f->election;
   int same = e->changes_known && slp_str_eq(owner, slp_instance_str(&e->leader));
   move(f, SLP_ROLE_FOLLOWS);
-  in(f, slp_reads_rest_us(f, 0, POLL_REST));
+  set_election_timer_in(f, slp_reads_rest_us(f, 0, POLL_REST));
   /* called here, because a follower comes here about once a minute */
   slp_polls_forget(f, slp_election_leader_id(f));
   if (same) {
@@ -320,7 +320,7 @@ static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64
              slp_member_verdict(f, lead->owner, named_since(f, lead->owner, at_us)) == SLP_MEMBER_EVICTED) {
     run_for(f, lead);
   } else {
-    follow(f, lead->owner);
+    follow_leader(f, lead->owner);
   }
 }
 
@@ -335,7 +335,7 @@ static uint64_t silent_us(slp_fleet *f, const slp_member *p) {
 
 /* Acts on the leader's change counter: if it has changed, reads this worker's assignment. Does so also when
  * the row of a leader is read for the first time, so that no earlier change is missed. */
-static void listen(slp_fleet *f, uint64_t changes) {
+static void note_leader_changes(slp_fleet *f, uint64_t changes) {
   if (!f->election.changes_known || changes != f->election.changes) slp_election_changed(f);
   f->election.changes = changes;
   f->election.changes_known = 1;
@@ -360,7 +360,7 @@ static uint64_t members_us(const slp_fleet *f) {
 /* Called when the leader's row was read; p: the leader. When the leader has been silent for half a lease
  * time, begins to observe the other workers, because this worker may have to lead. When the leader has been
  * silent for a whole lease time and this worker's turn_us, evicts the leader. */
-static void worry(slp_fleet *f, slp_member *p) {
+static void watch_silent_leader(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_fleet_now(f);
   if (silent_us(f, p) < slp_fleet_lease_us(f) / 2) {
     f->election.turn_us = slp_random_below(f->h, TURN_US);
@@ -378,7 +378,7 @@ static void next_poll(slp_fleet *f, const slp_member *p) {
                         : slp_fleet_jitter(f, leader_poll_us, 10);
   wait = slp_reads_rest_us(f, wait, POLL_REST);
   uint64_t quiet = p ? slp_member_quiet_us(f, p, my_turn_us(f, p)) : SLP_NEVER;
-  in(f, slp_min_u64(wait, quiet == SLP_NEVER ? wait : quiet - now));
+  set_election_timer_in(f, slp_min_u64(wait, quiet == SLP_NEVER ? wait : quiet - now));
 }
 
 static void leader_read(slp_read *r) {
@@ -386,7 +386,7 @@ static void leader_read(slp_read *r) {
   slp_election *e = &f->election;
   slp_parsed_row row;
   if (e->role != SLP_ROLE_FOLLOWS) {
-    if (e->role == SLP_ROLE_SEEKS) in(f, 0);
+    if (e->role == SLP_ROLE_SEEKS) set_election_timer_in(f, 0);
     return;
   }
   slp_member *p = slp_member_make(f, slp_election_leader_id(f));
@@ -401,7 +401,7 @@ static void leader_read(slp_read *r) {
   /* The leader's id is not valid, or its row can't be read. Such a row is left as it is. */
   if (!p || row.kind == SLP_ROW_BAD) {
     if (p) slp_member_saw_bad(p, &row);
-    if (!e->changes_known) listen(f, UINT64_MAX);
+    if (!e->changes_known) note_leader_changes(f, UINT64_MAX);
     if (stale)
       slp_election_seek(f, 0);
     else
@@ -411,12 +411,12 @@ static void leader_read(slp_read *r) {
   slp_member_saw(p, row.kind == SLP_ROW_WORKER ? &row.u.worker : NULL, r->get.consistent, r->rq);
   slp_verdict v = slp_member_verdict(f, slp_instance_str(&e->leader), e->named_us);
   e->exact_next = v == SLP_MEMBER_UNKNOWN || slp_member_is_missing(p) || row.kind != SLP_ROW_WORKER;
-  listen(f, p->changes);
+  note_leader_changes(f, p->changes);
   if (v == SLP_MEMBER_EVICTED || stale) {
     slp_election_seek(f, 0);
     return;
   }
-  worry(f, p);
+  watch_silent_leader(f, p);
   next_poll(f, p);
 }
 
@@ -442,7 +442,7 @@ static int others_notified(slp_fleet *f, uint64_t changes) {
   return others;
 }
 
-static void notified(slp_write *op) {
+static void on_notify_written(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   slp_notify *n = &f->election.notify;
   slp_member *p = op->i.id.n ? slp_member_get(f, op->i.id) : NULL;
@@ -472,7 +472,7 @@ void slp_notify_leader(slp_fleet *f) {
   memmove(n->id, id.p, id.n);
   n->write.i.id = (slp_str){n->id, n->id_n};
   n->write.tries_max = 5;
-  slp_write_send(&n->write, notified);
+  slp_write_send(&n->write, on_notify_written);
 }
 
 void slp_notify_leader_then(slp_fleet *f, void (*done)(slp_fleet *f)) {
@@ -486,7 +486,7 @@ void slp_election_init(slp_fleet *f, void (*leads)(slp_fleet *f, int on), void (
   slp_election *e = &f->election;
   e->leads = leads;
   e->news = news;
-  slp_fleet_timer_init(&e->timer, run);
+  slp_fleet_timer_init(&e->timer, on_election_timer);
   slp_read_init(&e->read, f, "the leader", 6);
   slp_write_init(&e->write, &f->writes, f);
   slp_write_init(&e->notify.write, &f->writes, f);

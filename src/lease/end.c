@@ -126,7 +126,7 @@ static void make_kid(slp_lease *l) {
 
 /* Makes this worker want the children of the shard. The worker that read a child's first parent also reads
  * the child, until a newer assignment gives the child to another worker. */
-static void inherit(slp_lease *l) {
+static void inherit_children(slp_lease *l) {
   slp_fleet *f = l->f;
   for (size_t k = 0; k < l->end.kids_n; k++) {
     if (!slp_str_eq(l->end.kids[k].parent, l->shard)) continue;
@@ -171,7 +171,7 @@ static void end_written(slp_write *op) {
     return;
   }
   slp_lease_ended(l, op->i.epoch);
-  if (slp_worker_is(f, SLP_WORKER_RUNS)) inherit(l);
+  if (slp_worker_is(f, SLP_WORKER_RUNS)) inherit_children(l);
   touch_kids(l);
   slp_lease_gone(l, SLP_SHUTDOWN_ENDED);
   if (f->leases.unknown_kids) {

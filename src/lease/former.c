@@ -23,7 +23,7 @@ void slp_former_free(slp_former *all) {
 
 static slp_str id_of(const former *one) { return (slp_str){one->id, one->id_n}; }
 
-static void drop(slp_former *all, former *one) {
+static void drop_former(slp_former *all, former *one) {
   slp_map_remove(&all->all, id_of(one));
   slp_free(all->all.mem, one);
 }
@@ -44,12 +44,12 @@ int slp_former_take(slp_former *all, slp_str shard, slp_former_numbers *ret) {
   former *one = slp_map_get(&all->all, shard);
   if (!one) return 0;
   *ret = one->numbers;
-  drop(all, one);
+  drop_former(all, one);
   return 1;
 }
 
 void slp_former_age(slp_former *all, uint8_t minutes) {
   size_t at = 0;
   for (former *one; (one = slp_map_each(&all->all, &at));)
-    if (++one->minutes >= minutes) drop(all, one);
+    if (++one->minutes >= minutes) drop_former(all, one);
 }

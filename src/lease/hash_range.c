@@ -32,7 +32,7 @@ static void minus_one(uint8_t n[16]) {
 }
 
 /* Writes the number as decimal digits. */
-static void decimal(const uint8_t from[16], char out[40]) {
+static void write_decimal(const uint8_t from[16], char out[40]) {
   uint8_t n[16];
   char digits[40];
   size_t k = 0;
@@ -73,9 +73,9 @@ static int first_hole(arc *arcs, size_t n, char from[40], char to[40]) {
   uint8_t next[16] = {0}, last[16];
   for (size_t i = 0; i < n; i++) {
     if (memcmp(arcs[i].from, next, 16) > 0) {
-      decimal(next, from);
+      write_decimal(next, from);
       minus_one(arcs[i].from);
-      decimal(arcs[i].from, to);
+      write_decimal(arcs[i].from, to);
       return 1;
     }
     if (memcmp(arcs[i].to, next, 16) < 0) continue;
@@ -83,8 +83,8 @@ static int first_hole(arc *arcs, size_t n, char from[40], char to[40]) {
     if (!add_one(next)) return 0;
   }
   memset(last, 0xff, sizeof last);
-  decimal(next, from);
-  decimal(last, to);
+  write_decimal(next, from);
+  write_decimal(last, to);
   return 1;
 }
 

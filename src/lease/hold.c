@@ -33,7 +33,7 @@ slp_hold slp_hold_known(const slp_fleet *f) { return f->hold.known; }
 
 /* Sets the state to ON or OFF as `known` says, and tells the user when a hold begins or ends. by: the
  * operator; .n 0: not known. */
-static void obey(slp_fleet *f, slp_str by) {
+static void obey_known_hold(slp_fleet *f, slp_str by) {
   slp_hold_state was = f->hold.state, now = f->hold.known.on ? SLP_HOLD_ON : SLP_HOLD_OFF;
   static const slp_str nothing = {NULL, 0};
   if (was == now) return;
@@ -49,7 +49,7 @@ static void obey(slp_fleet *f, slp_str by) {
   f->hold.changed(f);
 }
 
-static void keep(slp_fleet *f, const slp_hold *hold) {
+static void keep_newer_hold(slp_fleet *f, const slp_hold *hold) {
   f->hold.known = *hold;
   f->hold.known_us = slp_now_refresh_us(f->h);
 }
@@ -59,21 +59,21 @@ void slp_hold_saw(slp_fleet *f, const slp_hold *hold, slp_str by, uint64_t sent_
   if (!f->strategy->holds) return;
   if (hold->version < h->known.version && sent_us > h->known_us) SLP_PROBE("hold: its row was deleted");
   if (hold->version > h->known.version || (hold->version < h->known.version && sent_us > h->known_us))
-    keep(f, hold);
-  obey(f, hold->version == f->hold.known.version ? by : (slp_str){NULL, 0});
+    keep_newer_hold(f, hold);
+  obey_known_hold(f, hold->version == f->hold.known.version ? by : (slp_str){NULL, 0});
 }
 
 void slp_hold_outlived(slp_fleet *f, const slp_hold *hold) {
   slp_hold ended = {.version = hold->version + hold->on, .on = 0};
   if (hold->version <= f->hold.known.version) return;
   SLP_PROBE("hold: it has outlived its row");
-  keep(f, &ended);
-  obey(f, (slp_str){NULL, 0});
+  keep_newer_hold(f, &ended);
+  obey_known_hold(f, (slp_str){NULL, 0});
 }
 
 void slp_hold_heard(slp_fleet *f, const slp_hold *hold) {
-  if (hold->version > f->hold.known.version) keep(f, hold);
-  if (f->hold.state != SLP_HOLD_UNKNOWN) obey(f, (slp_str){NULL, 0});
+  if (hold->version > f->hold.known.version) keep_newer_hold(f, hold);
+  if (f->hold.state != SLP_HOLD_UNKNOWN) obey_known_hold(f, (slp_str){NULL, 0});
 }
 
 int slp_hold_is_to_be_told(slp_fleet *f, uint32_t held) {

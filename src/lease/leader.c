@@ -63,7 +63,7 @@
 #define WHOLE_FIRST_US 30000000
 #define WHOLE_EVERY_US 300000000
 
-static int leads(const slp_fleet *f) { return slp_role_is(f, SLP_ROLE_LEADS); }
+static int is_leading(const slp_fleet *f) { return slp_role_is(f, SLP_ROLE_LEADS); }
 
 /* Returns 1 if the listing for a shard sync has come. It must have been asked for after the sync was due.
  * (Assigning leases does not wait for a listing.) */
@@ -74,23 +74,23 @@ static int sync_ready(const slp_fleet *f) {
 static int round_runs(const slp_fleet *f) { return f->leader.read.busy || slp_bulk_write_busy(f); }
 
 /* Sets the timer for the next round. */
-static void arm(slp_fleet *f) {
+static void set_round_timer(slp_fleet *f) {
   slp_leader *d = &f->leader;
   uint64_t at = sync_ready(f) ? slp_fleet_now(f) : slp_min_u64(d->assign_at_us, d->sync_at_us);
   at = slp_max_u64(at, d->rest_us);
-  if (leads(f)) slp_fleet_timer(f, &d->timer, round_runs(f) ? SLP_NEVER : at);
+  if (is_leading(f)) slp_fleet_timer(f, &d->timer, round_runs(f) ? SLP_NEVER : at);
 }
 
 void slp_leader_assign(slp_fleet *f, uint64_t in_us) {
-  if (!leads(f)) return;
+  if (!is_leading(f)) return;
   f->leader.assign_at_us = slp_min_u64(f->leader.assign_at_us, slp_after_us(slp_fleet_now(f), in_us));
-  arm(f);
+  set_round_timer(f);
 }
 
 void slp_leader_sync(slp_fleet *f, uint64_t in_us) {
-  if (!leads(f)) return;
+  if (!is_leading(f)) return;
   f->leader.sync_at_us = slp_min_u64(f->leader.sync_at_us, slp_after_us(slp_fleet_now(f), in_us));
-  arm(f);
+  set_round_timer(f);
 }
 
 static uint64_t next_watch_us(slp_fleet *f) {
@@ -115,7 +115,7 @@ static const slp_set early_allowed[] = {
 
 static void early_move(slp_fleet *f, slp_early to) { SLP_MOVE(early_allowed, f->leader.early, to); }
 
-static void begin(slp_fleet *f) {
+static void begin_leading(slp_fleet *f) {
   slp_leader *d = &f->leader;
   d->made = d->made_first = 0;
   early_move(f, SLP_EARLY_UNKNOWN);
@@ -144,7 +144,7 @@ static void begin(slp_fleet *f) {
   slp_election_changed(f);
 }
 
-static void end(slp_fleet *f) {
+static void end_leading(slp_fleet *f) {
   slp_leader *d = &f->leader;
   slp_read_stop(&d->read);
   slp_bulk_write_stop(f);
@@ -160,16 +160,16 @@ static void end(slp_fleet *f) {
 
 void slp_leader_leads(slp_fleet *f, int on) {
   if (on)
-    begin(f);
+    begin_leading(f);
   else
-    end(f);
+    end_leading(f);
 }
 
 /* ---- watching the workers ---------------------------------------------------------------------- */
 
 /* Returns 1 if leases can be assigned to the worker p. A worker whose row is missing keeps its leases until
  * the row has been missing for a whole lease time. */
-static int takes(slp_fleet *f, slp_member *p) {
+static int member_takes_leases(slp_fleet *f, slp_member *p) {
   if (p->gone || p->leaving || p->older || !p->incarnation_n) return 0;
   if (!slp_member_is_missing(p)) return p->in_list || p->takes;
   slp_instance i;
@@ -181,7 +181,7 @@ static int takes(slp_fleet *f, slp_member *p) {
  * Returns when to look at p again; SLP_NEVER: no need. Adds one to *others if p is another worker that takes
  * leases. */
 static uint64_t watch_one(slp_fleet *f, slp_member *p, uint32_t *others) {
-  int is_me = slp_member_is_me(f, p), now = takes(f, p);
+  int is_me = slp_member_is_me(f, p), now = member_takes_leases(f, p);
   *others += !is_me && now;
   if (!p->in_list && p->takes) p->wanted = 1;
   *others += p->wanted; /* p may be another living worker; its row must be read to know */
@@ -200,8 +200,8 @@ static uint64_t watch_one(slp_fleet *f, slp_member *p, uint32_t *others) {
   return slp_member_quiet_us(f, p, 0);
 }
 
-static void watched(slp_fleet *f) {
-  if (!leads(f)) return;
+static void on_members_watched(slp_fleet *f) {
+  if (!is_leading(f)) return;
   uint32_t others = 0;
   size_t at = 0;
   uint64_t next = next_watch_us(f);
@@ -222,15 +222,15 @@ static void watched(slp_fleet *f) {
 }
 
 void slp_leader_watch(slp_fleet *f) {
-  if (!leads(f) || slp_members_list(f, 0, watched)) return;
-  slp_members_list_joined(f, watched);
+  if (!is_leading(f) || slp_members_list(f, 0, on_members_watched)) return;
+  slp_members_list_joined(f, on_members_watched);
   slp_fleet_timer(f, &f->leader.watch_timer, next_watch_us(f));
 }
 
 /* The answer to a heartbeat shows the leader's own row, and in it the change counter that other workers
  * raise. */
 void slp_leader_heartbeat(slp_fleet *f, const slp_member *me) {
-  if (me && leads(f) && slp_election_differs(f, me->changes)) slp_leader_watch(f);
+  if (me && is_leading(f) && slp_election_differs(f, me->changes)) slp_leader_watch(f);
 }
 
 static void run_watch(slp_timer *t) { slp_leader_watch(SLP_OWNER(t, slp_fleet, leader.watch_timer)); }
@@ -265,27 +265,27 @@ static void review_later(slp_fleet *f) {
 
 /* Called when the missing rows were created. Begins a round that assigns the leases that the table has
  * now. */
-static void synced(slp_fleet *f, uint32_t refused, int given_up) {
+static void on_missing_rows_created(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
-  if (!leads(f)) return;
+  if (!is_leading(f)) return;
   next_sync(f);
   /* Some rows were not written, or the new leases may cover hash keys that no lease covered: the next shard
    * sync comes soon. */
   if (given_up || (f->leader.made && f->stats.holes_now)) slp_leader_sync(f, 1000000);
   uint64_t settle = f->leader.since_us + SETTLE_US, now = slp_fleet_now(f);
   slp_leader_assign(f, f->leader.made_first && settle > now ? settle - now : 0);
-  arm(f);
+  set_round_timer(f);
 }
 
-static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
-  if (!leads(f)) return;
+static void on_assignments_written(slp_fleet *f, uint32_t refused, int given_up) {
+  if (!is_leading(f)) return;
   if (f->leader.others) slp_notify_leader(f);
   if (refused) {
     slp_election_seek(f, 0); /* a newer leader has assigned leases already, so read who leads */
     return;
   }
   if (given_up) slp_leader_assign(f, 1000000);
-  arm(f);
+  set_round_timer(f);
 }
 
 /* ---- the writes of a round ---------------------------------------------------------------------- */
@@ -354,13 +354,13 @@ static void take_made(slp_fleet *f, const slp_write *op) {
 
 /* Does nothing unless this worker leads, because only a leader would notice later that the row is gone. */
 void slp_leader_made(slp_fleet *f, slp_str shard) {
-  slp_seen_shard *seen = leads(f) ? slp_seen_of(f, shard) : NULL;
+  slp_seen_shard *seen = is_leading(f) ? slp_seen_of(f, shard) : NULL;
   if (seen) slp_seen_row(f, seen);
 }
 
 /* Called when one write of a round is answered. */
-static void written(slp_fleet *f, const slp_write *op) {
-  if (!leads(f) || op->end != SLP_OUTCOME_DONE) return;
+static void on_round_write_done(slp_fleet *f, const slp_write *op) {
+  if (!is_leading(f) || op->end != SLP_OUTCOME_DONE) return;
   if (op->i.kind == SLP_OPERATION_CREATE) slp_leader_made(f, op->i.shard);
   if (op->i.kind == SLP_OPERATION_CREATE && (op->i.owns || takes_what_it_makes(f))) take_made(f, op);
   if (op->i.kind != SLP_OPERATION_ASSIGN || !slp_str_eq(op->i.id, f->o.worker)) return;
@@ -370,18 +370,18 @@ static void written(slp_fleet *f, const slp_write *op) {
     slp_assignment_read(f);
 }
 
-static const slp_bulk_watch of_round = {to_be_written, written};
+static const slp_bulk_watch of_round = {to_be_written, on_round_write_done};
 
 /* ---- rounds, continued ------------------------------------------------------------------------- */
 
 /* Returns 1 if the row of leadership does not have this worker as its owner. */
-static int displaced(slp_fleet *f, const slp_snapshot *s) {
+static int is_displaced(slp_fleet *f, const slp_snapshot *s) {
   return !s->leadership_there || s->leadership.epoch != slp_election_epoch(f) ||
          !slp_str_eq(s->leadership.owner, slp_instance_str(&f->me));
 }
 
-/* Compares the stream with the table. Returns 1 if missing rows are being written; synced() is called when
- * they are in the table. */
+/* Compares the stream with the table. Returns 1 if missing rows are being written; on_missing_rows_created()
+ * is called when they are in the table. */
 static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   f->stats.shard_syncs++;
   watch_beside_rounds(f);
@@ -395,7 +395,7 @@ static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   f->leader.made = found.made > 0;
   f->leader.made_first = found.made && !s->leases_n;
   if (slp_bulk_write_n(f)) {
-    slp_bulk_write_run(f, &of_round, synced);
+    slp_bulk_write_run(f, &of_round, on_missing_rows_created);
     return 1;
   }
   next_sync(f);
@@ -450,7 +450,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t again_us;
   if (f->leader.sync) slp_shard_sync_tell_bad(f, s);
   slp_election_listed(f, s->leadership_there);
-  if (displaced(f, s)) {
+  if (is_displaced(f, s)) {
     slp_election_seek(f, 0);
     return;
   }
@@ -475,13 +475,13 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   if (again_us != SLP_NEVER) slp_leader_assign(f, again_us);
   if (!some) return;
   f->stats.assignments++;
-  slp_bulk_write_run(f, &of_round, assigned);
+  slp_bulk_write_run(f, &of_round, on_assignments_written);
 }
 
 static void table_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_snapshot s;
-  if (!leads(f)) return;
+  if (!is_leading(f)) return;
   if (!r->came || slp_snapshot_make(&s, f->schema, r->rows)) {
     uint64_t rest_us =
         slp_fleet_jitter(f, slp_min_u64(300000 << slp_min_u64(f->leader.read.failed, 6), REST_US_MAX), 50);
@@ -492,7 +492,7 @@ static void table_read(slp_read *r) {
   } else {
     use_snapshot(f, &s);
   }
-  arm(f);
+  set_round_timer(f);
 }
 
 /* ---- which partition keys a round reads ----------------------------------------------------------- */
@@ -537,7 +537,7 @@ static void choose_keys(slp_read *r, uint8_t keys[]) {
 static void begin_round(slp_fleet *f) {
   slp_leader *d = &f->leader;
   uint64_t now = slp_fleet_now(f);
-  if (!leads(f) || round_runs(f)) return;
+  if (!is_leading(f) || round_runs(f)) return;
   if (now >= d->sync_at_us) {
     d->sync_at_us = SLP_NEVER;
     d->sync_from_us = now;
@@ -545,7 +545,7 @@ static void begin_round(slp_fleet *f) {
   }
   int ready = sync_ready(f);
   if (now < d->rest_us || (!ready && now < d->assign_at_us)) {
-    arm(f);
+    set_round_timer(f);
     return;
   }
   d->assign_at_us = SLP_NEVER;
@@ -557,10 +557,10 @@ static void begin_round(slp_fleet *f) {
   slp_read_chosen(&d->read, 1, choose_keys, table_read);
 }
 
-static void run(slp_timer *t) { begin_round(SLP_OWNER(t, slp_fleet, leader.timer)); }
+static void on_round_timer(slp_timer *t) { begin_round(SLP_OWNER(t, slp_fleet, leader.timer)); }
 
 void slp_leader_listed(slp_fleet *f, int ok) {
-  if (!leads(f) || f->leader.sync_from_us == SLP_NEVER) return;
+  if (!is_leading(f) || f->leader.sync_from_us == SLP_NEVER) return;
   if (ok) {
     begin_round(f);
   } else {
@@ -581,10 +581,10 @@ void slp_leader_listed(slp_fleet *f, int ok) {
 
 /* Called when the leases of the pages that have come were created. */
 static void early_made(slp_fleet *f, uint32_t refused, int given_up) {
-  if (!leads(f)) return;
+  if (!is_leading(f)) return;
   if (refused || given_up) early_move(f, SLP_EARLY_NOT);
   slp_leader_listed_part(f); /* the next pages of the listing may have come meanwhile */
-  arm(f);
+  set_round_timer(f);
 }
 
 static void make_early(slp_fleet *f) {
@@ -602,18 +602,18 @@ static void make_early(slp_fleet *f) {
 static void early_looked(slp_read *r) {
   slp_fleet *f = r->f;
   slp_snapshot s;
-  if (!leads(f)) return;
-  int first = r->came && r->whole && !slp_snapshot_make(&s, f->schema, r->rows) && !displaced(f, &s) &&
+  if (!is_leading(f)) return;
+  int first = r->came && r->whole && !slp_snapshot_make(&s, f->schema, r->rows) && !is_displaced(f, &s) &&
               !s.leases_n && !s.assignments_n && !s.bad_n && !others_take(f, &s) &&
               s.leadership.start.kind == SLP_POSITION_OLDEST;
   early_move(f, first ? SLP_EARLY_MAY : SLP_EARLY_NOT);
   slp_leader_listed_part(f);
-  arm(f);
+  set_round_timer(f);
 }
 
 void slp_leader_listed_part(slp_fleet *f) {
   slp_leader *d = &f->leader;
-  if (!leads(f) || !slp_election_made(f) || slp_listed_us(f) || d->sync_from_us == SLP_NEVER) return;
+  if (!is_leading(f) || !slp_election_made(f) || slp_listed_us(f) || d->sync_from_us == SLP_NEVER) return;
   if (round_runs(f) || !has_been_alone(f) || slp_fleet_is_scarce(f) || slp_fleet_throttled(f)) return;
   if (d->early == SLP_EARLY_MAY) make_early(f);
   if (d->early != SLP_EARLY_UNKNOWN) return;
@@ -626,7 +626,7 @@ void slp_leader_listed_part(slp_fleet *f) {
 void slp_leader_init(slp_fleet *f) {
   slp_leader *d = &f->leader;
   slp_fleet_timer_init(&d->watch_timer, run_watch);
-  slp_fleet_timer_init(&d->timer, run);
+  slp_fleet_timer_init(&d->timer, on_round_timer);
   slp_read_init(&d->read, f, "the whole fleet", 2);
   d->assign_at_us = d->sync_at_us = d->sync_from_us = SLP_NEVER;
 }

@@ -84,7 +84,7 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard) { return slp_map_get(&f->leases.all, shard); }
 
 /* Restores the few numbers that were kept of the lease while it did not concern this worker (former.h). */
-static void recall(slp_lease *l) {
+static void recall_former_numbers(slp_lease *l) {
   slp_former_numbers numbers;
   if (!slp_former_take(&l->f->leases.former, l->shard, &numbers)) return;
   l->row.epoch = numbers.epoch;
@@ -108,7 +108,7 @@ slp_lease *slp_lease_make(slp_fleet *f, slp_str shard) {
   l->poll.row_us = l->poll.step_us = SLP_NEVER;
   slp_write_init(&l->op, &f->writes, l);
   if (slp_map_put(&f->leases.all, l->shard, l) == 0) {
-    recall(l);
+    recall_former_numbers(l);
     return l;
   }
   slp_free(f->mem, id);
@@ -355,7 +355,7 @@ int slp_lease_seen(slp_fleet *f, slp_str shard) {
 
 /* ---- the one write ------------------------------------------------------------------------------------- */
 
-static void answered(slp_write *op) {
+static void on_lease_write_answered(slp_write *op) {
   slp_lease *l = op->owner;
   l->f->leases.writes--;
   slp_due_step(l->f); /* one write less is under way, so the next lease in the queue may write */
@@ -401,7 +401,7 @@ int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_
   l->on_answer = on_answer;
   l->op.i.kind = kind;
   if (!l->op.i.shard.n) l->op.i.shard = l->shard;
-  slp_write_send(&l->op, answered);
+  slp_write_send(&l->op, on_lease_write_answered);
   return 1;
 }
 

@@ -40,7 +40,7 @@
 
 #define TIMERS 2
 
-static slp_leased *of(const slp_leases *l) {
+static slp_leased *leased_consumer_of(const slp_leases *l) {
   return SLP_OWNER((slp_leases *)(uintptr_t)l, slp_leased, leases);
 }
 
@@ -56,7 +56,7 @@ static void offer_end(slp_shard *s) {
 }
 
 static void on_settled(slp_leases *l, slp_shard *s, int acked) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   if (!ld->fleet) return; /* the fleet has ended by itself, so no part of it needs the progress */
   if (acked) {
     slp_fleet_progressed(ld->fleet, s->id);
@@ -67,7 +67,7 @@ static void on_settled(slp_leases *l, slp_shard *s, int acked) {
 }
 
 static void on_read_out(slp_leases *l, slp_shard *s) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   if (s->lease.end != SLP_END_NO || s->lease.drain) return;
   slp_leased_move_end(s, SLP_END_READ_OUT);
   slp_fleet_ended(ld->fleet, s->id, s->lease.children, s->lease.children_n);
@@ -85,7 +85,7 @@ static void on_children(slp_leases *l, slp_shard *s, const slp_shard_desc *child
 }
 
 static void on_hopeless(slp_leases *l, slp_shard *s, slp_hopeless how) {
-  slp_fleet *f = of(l)->fleet;
+  slp_fleet *f = leased_consumer_of(l)->fleet;
   switch (how) {
     case SLP_HOPELESS_HERE: slp_fleet_stalled(f, s->id); break;
     case SLP_HOPELESS_REFUSED: slp_fleet_refused(f, s->id); break;
@@ -94,7 +94,7 @@ static void on_hopeless(slp_leases *l, slp_shard *s, slp_hopeless how) {
 }
 
 static void on_gate(slp_leases *l) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   if (!ld->fleet) return;
   slp_fleet_beat_first(ld->fleet);
   /* calls the processor's suspend() if no records may be handed out */
@@ -103,7 +103,7 @@ static void on_gate(slp_leases *l) {
 
 /* Passes a listing of the stream to the fleet, if the listing began after the fleet had asked for one. */
 static void on_listed(slp_leases *l, const slp_fail *f) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   slp_consumer *c = ld->c;
   int fine = f->class == SLP_FINE;
   if (fine) slp_lineage_note_listing(c);
@@ -115,7 +115,7 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
 }
 
 static void on_listed_part(slp_leases *l) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   slp_consumer *c = ld->c;
   if (!ld->fleet || !ld->list_asked || slp_listing_begun(c) < ld->list_serial) return;
   size_t n;
@@ -220,7 +220,7 @@ static void on_end_event(slp_event *ev) {
 }
 
 static void end_now(slp_leases *l, const slp_fail *f) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   if (ld->left) return;
   ld->left = 1;
   ld->joined = 0;
@@ -300,7 +300,7 @@ static void not_prepared(slp_leased *ld, const slp_fail *f) {
   slp_timer_set_reserved(h, &ld->timer, slp_after_us(slp_now_us(h), wait));
 }
 
-static int begin(slp_leased *ld) {
+static int begin_fleet(slp_leased *ld) {
   slp_consumer *c = ld->c;
   slp_fleet_opts fo = {.host = slp_leased_host(ld),
                        .store = ld->store,
@@ -337,7 +337,7 @@ static void on_prepared(slp_store_req *rq) {
   ld->preparing = 0;
   /* a listing of the stream failed while the table was being prepared, which has ended the consumer */
   if (ld->c->life != SLP_LIFE_LISTING) return;
-  int r = f.class == SLP_FINE ? begin(ld) : 0;
+  int r = f.class == SLP_FINE ? begin_fleet(ld) : 0;
   if (r == SLP_ENOMEM) slp_fail_set(&f, SLP_NOMEM, r, "no memory to join the fleet");
   if (r && r != SLP_ENOMEM)
     slp_fail_set(&f, SLP_REFUSED, SLOOP_EOPTION, "worker %.*s: not an id", (int)ld->o.worker.n,
@@ -354,7 +354,7 @@ static void prepare_now(slp_leased *ld) {
 }
 
 static void on_described(slp_leases *l) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   slp_consumer *c = ld->c;
   slp_fail f = {0};
   slp_consumer_move(c, SLP_LIFE_LISTING);
@@ -371,7 +371,7 @@ static void on_described(slp_leases *l) {
 /* ---- leaving ---------------------------------------------------------------------------------------- */
 
 static void on_leave(slp_leases *l, uint64_t limit_ms) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   slp_consumer *c = ld->c;
   size_t at = 0;
   slp_shard *s;
@@ -392,11 +392,11 @@ static void on_leave(slp_leases *l, uint64_t limit_ms) {
   slp_fleet_leave(ld->fleet, (uint32_t)slp_min_u64(limit_ms, UINT32_MAX));
 }
 
-static int has_left(const slp_leases *l) { return of(l)->left; }
+static int has_left(const slp_leases *l) { return leased_consumer_of(l)->left; }
 
 static int left_undone(const slp_leases *l) {
   slp_fleet_stats st = {0};
-  if (of(l)->fleet) slp_fleet_stats_get(of(l)->fleet, &st);
+  if (leased_consumer_of(l)->fleet) slp_fleet_stats_get(leased_consumer_of(l)->fleet, &st);
   return st.undone;
 }
 /* ---- statistics ------------------------------------------------------------------------------------- */
@@ -404,7 +404,7 @@ static int left_undone(const slp_leases *l) {
 const char *slp_leased_instance(const slp_consumer *c) { return c->leases ? slp_leased_by(c)->instance : ""; }
 
 static void add_stats(slp_leases *l, slp_counts *out) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   out->joined_now = ld->joined;
   if (ld->store) {
     slp_store_cost cost = slp_store_cost_of(ld->store);
@@ -430,13 +430,13 @@ static void add_stats(slp_leases *l, slp_counts *out) {
 
 static void tell_shut(slp_leases *l, slp_shut_sum *ret, slp_shut_tell tell, void *arg) {
   *ret = (slp_shut_sum){.longest_ms = -1, .rows_age_ms = -1};
-  if (of(l)->fleet) slp_fleet_shut(of(l)->fleet, ret, tell, arg);
+  if (leased_consumer_of(l)->fleet) slp_fleet_shut(leased_consumer_of(l)->fleet, ret, tell, arg);
 }
 
 /* ---- creating and freeing --------------------------------------------------------------------------- */
 
 static void free_now(slp_leases *l) {
-  slp_leased *ld = of(l);
+  slp_leased *ld = leased_consumer_of(l);
   slp_consumer *c = ld->c;
   slp_mem *mem = c->mem;
   slp_host *h = slp_leased_host(ld);
@@ -458,7 +458,7 @@ static const slp_leases_ops leases_ops = {on_described, on_listed,   on_listed_p
                                           on_read_out,  on_children, on_hopeless,    on_leave,  has_left,
                                           left_undone,  end_now,     add_stats,      tell_shut, free_now};
 
-static slp_str put(char **at, slp_str s) {
+static slp_str copy_option_text(char **at, slp_str s) {
   slp_str copy = {*at, s.n};
   if (s.n) memcpy(*at, s.p, s.n);
   *at += s.n;
@@ -477,8 +477,8 @@ int slp_leased_make(slp_consumer *c, const slp_leased_opts *o) {
   ld->o = *o;
   ld->texts = texts;
   char *at = texts;
-  ld->o.worker = put(&at, o->worker);
-  ld->o.machine = put(&at, o->machine);
+  ld->o.worker = copy_option_text(&at, o->worker);
+  ld->o.machine = copy_option_text(&at, o->machine);
   ld->processor.ops = &slp_leased_processor_ops;
   ld->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
   slp_leased_requests_init(ld);

@@ -43,18 +43,18 @@ static const slp_set allowed[] = {
 static void move(slp_fleet *f, slp_leave_phase to) { SLP_MOVE(allowed, f->leave.phase, to); }
 
 /* Moves to a phase; the next call of slp_leave_step does the work of that phase. */
-static void next(slp_fleet *f, slp_leave_phase phase) {
+static void enter_leave_phase(slp_fleet *f, slp_leave_phase phase) {
   move(f, phase);
   slp_due_step(f);
 }
 
-static int leaves(const slp_fleet *f) { return slp_worker_is(f, SLP_WORKER_LEAVING); }
+static int worker_is_leaving(const slp_fleet *f) { return slp_worker_is(f, SLP_WORKER_LEAVING); }
 
 /* Returns when the worker stops even if its last writes are not answered. */
 static uint64_t limit_us(const slp_fleet *f) { return slp_worker_leave_by_us(f) + slp_fleet_lease_us(f); }
 
 void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
-  if (leaves(f) || slp_worker_is(f, SLP_WORKER_OUT)) return;
+  if (worker_is_leaving(f) || slp_worker_is(f, SLP_WORKER_OUT)) return;
   slp_worker_leave_by(f, slp_fleet_now(f) + (uint64_t)limit_ms * 1000);
   if (!slp_worker_is(f, SLP_WORKER_RUNS)) {
     slp_worker_out(f, "it had not joined");
@@ -115,7 +115,7 @@ static void to_successor(slp_fleet *f) {
 
 /* ---- the phases, in their order ------------------------------------------------------------------- */
 
-static void out(slp_fleet *f, slp_leave_phase how, const char *why) {
+static void end_leave(slp_fleet *f, slp_leave_phase how, const char *why) {
   move(f, how);
   slp_worker_out(f, why);
 }
@@ -125,9 +125,9 @@ static slp_leave_phase resign_or_go(const slp_fleet *f) {
 }
 
 static void workers_listed(slp_fleet *f) {
-  if (!leaves(f)) return;
+  if (!worker_is_leaving(f)) return;
   to_successor(f);
-  next(f, slp_bulk_write_n(f) ? SLP_LEAVE_PROPOSE : resign_or_go(f));
+  enter_leave_phase(f, slp_bulk_write_n(f) ? SLP_LEAVE_PROPOSE : resign_or_go(f));
 }
 
 void slp_leave_successors(slp_fleet *f) {
@@ -135,28 +135,28 @@ void slp_leave_successors(slp_fleet *f) {
     move(f, SLP_LEAVE_LIST);
 }
 
-static void proposed(slp_fleet *f, uint32_t refused, int given_up) {
+static void on_leases_proposed(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused, (void)given_up;
-  if (leaves(f)) next(f, SLP_LEAVE_NOTIFY);
+  if (worker_is_leaving(f)) enter_leave_phase(f, SLP_LEAVE_NOTIFY);
 }
 
-static void notified(slp_fleet *f) {
-  if (leaves(f)) next(f, resign_or_go(f));
+static void on_leave_notified(slp_fleet *f) {
+  if (worker_is_leaving(f)) enter_leave_phase(f, resign_or_go(f));
 }
 
-static void resigned(slp_write *op) {
-  if (leaves(slp_write_fleet(op))) next(slp_write_fleet(op), SLP_LEAVE_GO);
+static void on_leadership_resigned(slp_write *op) {
+  if (worker_is_leaving(slp_write_fleet(op))) enter_leave_phase(slp_write_fleet(op), SLP_LEAVE_GO);
 }
 
-static void gone(slp_write *op) {
+static void on_row_marked_gone(slp_write *op) {
   if (op->end == SLP_OUTCOME_GIVEN_UP)
-    out(slp_write_fleet(op), SLP_LEAVE_UNDONE, "its row could not be marked");
+    end_leave(slp_write_fleet(op), SLP_LEAVE_UNDONE, "its row could not be marked");
   else
-    out(slp_write_fleet(op), SLP_LEAVE_LEFT, "left");
+    end_leave(slp_write_fleet(op), SLP_LEAVE_LEFT, "left");
 }
 
 /* Returns 1 if this worker has given up all its leases, and no write on a lease is under way. */
-static int drained(slp_fleet *f) {
+static int all_leases_are_drained(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
     if (slp_lease_in(l, SLP_LEASE_MINE) || l->op.busy) return 0;
@@ -164,30 +164,30 @@ static int drained(slp_fleet *f) {
 }
 
 void slp_leave_step(slp_fleet *f) {
-  if (!leaves(f)) return;
+  if (!worker_is_leaving(f)) return;
   if (slp_fleet_now(f) >= limit_us(f)) {
-    out(f, SLP_LEAVE_UNDONE, "it could not finish in time");
+    end_leave(f, SLP_LEAVE_UNDONE, "it could not finish in time");
     return;
   }
   switch (f->leave.phase) {
     case SLP_LEAVE_DRAIN:
-      if (drained(f)) f->strategy->part(f);
+      if (all_leases_are_drained(f)) f->strategy->part(f);
       return;
     case SLP_LEAVE_PROPOSE:
       move(f, SLP_LEAVE_PROPOSING);
-      slp_bulk_write_run(f, NULL, proposed);
+      slp_bulk_write_run(f, NULL, on_leases_proposed);
       return;
     case SLP_LEAVE_NOTIFY:
       move(f, SLP_LEAVE_NOTIFYING);
-      slp_notify_leader_then(f, notified);
+      slp_notify_leader_then(f, on_leave_notified);
       return;
     case SLP_LEAVE_RESIGN:
       move(f, SLP_LEAVE_RESIGNING);
-      slp_election_resign(f, resigned);
+      slp_election_resign(f, on_leadership_resigned);
       return;
     case SLP_LEAVE_GO:
       move(f, SLP_LEAVE_GOING);
-      slp_worker_mark_gone(f, gone);
+      slp_worker_mark_gone(f, on_row_marked_gone);
       return;
     default: return; /* the phase waits for an answer */
   }
@@ -195,8 +195,8 @@ void slp_leave_step(slp_fleet *f) {
 
 int slp_leave_undone(const slp_fleet *f) { return f->leave.phase == SLP_LEAVE_UNDONE; }
 
-static void run(slp_timer *t) { slp_leave_step(SLP_OWNER(t, slp_fleet, leave.timer)); }
+static void on_leave_timer(slp_timer *t) { slp_leave_step(SLP_OWNER(t, slp_fleet, leave.timer)); }
 
-void slp_leave_init(slp_fleet *f) { slp_fleet_timer_init(&f->leave.timer, run); }
+void slp_leave_init(slp_fleet *f) { slp_fleet_timer_init(&f->leave.timer, on_leave_timer); }
 
 void slp_leave_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->leave.timer); }

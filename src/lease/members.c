@@ -39,14 +39,14 @@ void slp_members_stop(slp_fleet *f) {
   for (slp_member *p; (p = slp_member_each(f, &at));) slp_write_stop(&p->op);
 }
 
-static void drop(slp_fleet *f, slp_member *p) {
+static void drop_member(slp_fleet *f, slp_member *p) {
   slp_write_free(&p->op);
   slp_free(f->mem, p);
 }
 
 void slp_members_free(slp_fleet *f) {
   size_t at = 0;
-  for (slp_member *p; (p = slp_member_each(f, &at));) drop(f, p);
+  for (slp_member *p; (p = slp_member_each(f, &at));) drop_member(f, p);
   slp_map_free(&f->members.all);
   slp_read_free(&f->members.list);
 }
@@ -87,7 +87,7 @@ void slp_members_forget(slp_fleet *f, slp_str keep) {
     int needed = p->wanted || p->op.busy || slp_str_eq(slp_member_id(p), keep) || slp_member_is_me(f, p);
     if (needed || now - p->used_us < FORGET_US) continue;
     slp_map_remove(&f->members.all, slp_member_id(p));
-    drop(f, p);
+    drop_member(f, p);
   }
 }
 
@@ -223,7 +223,7 @@ int slp_member_may_evict(slp_fleet *f, const slp_member *p, uint64_t more_us) {
   return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
 
-static void evicted(slp_write *op) {
+static void on_member_evicted(slp_write *op) {
   slp_member *p = op->owner;
   slp_fleet *f = slp_write_fleet(op);
   slp_member_saw_write(p, op);
@@ -250,7 +250,7 @@ void slp_member_evict(slp_fleet *f, slp_member *p) {
   /* The write is tried only once. After the next read, slp_member_may_evict decides whether to send it
    * again. */
   p->op.tries_max = 1;
-  slp_write_send(&p->op, evicted);
+  slp_write_send(&p->op, on_member_evicted);
 }
 
 /* ---- the list of all workers --------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static void see_rows(slp_fleet *f, slp_read *r) {
   }
 }
 
-static void listed(slp_read *r) {
+static void on_members_listed(slp_read *r) {
   slp_fleet *f = r->f;
   slp_member *p;
   for (size_t at = 0; (p = slp_member_each(f, &at));) p->in_list = 0;
@@ -283,7 +283,8 @@ static void listed(slp_read *r) {
 }
 
 int slp_members_list(slp_fleet *f, int exact, void (*done)(slp_fleet *f)) {
-  if (f->members.list.busy || slp_read_list(&f->members.list, SLP_OPERATION_HEARTBEAT, exact, listed))
+  if (f->members.list.busy ||
+      slp_read_list(&f->members.list, SLP_OPERATION_HEARTBEAT, exact, on_members_listed))
     return 0;
   f->members.listed = done;
   return 1;

@@ -52,7 +52,7 @@
 #define PARENT_AGAIN_US 20000000
 
 /* Returns when the row of a lease that this worker wants is read again. */
-static uint64_t soon(slp_lease *l) {
+static uint64_t next_wanted_read_us(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
   uint64_t wait_us = slp_reads_rest_us(f, now < l->poll.often_us ? OFTEN_US : SELDOM_US, WANTED_REST);
@@ -60,13 +60,13 @@ static uint64_t soon(slp_lease *l) {
 }
 
 /* Returns when the row of a lease that this worker has is read again. */
-static uint64_t seldom(slp_fleet *f) {
+static uint64_t next_kept_read_us(slp_fleet *f) {
   return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, SELDOM_US, 10), KEPT_REST);
 }
 
 /* ---- a lease that this worker wants ------------------------------------------------------------ */
 
-static void want(slp_lease *l) {
+static void start_wanting(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   slp_lease_move(l, l->state == SLP_LEASE_EXPECTED ? SLP_LEASE_CLAIMED : SLP_LEASE_WANTED);
   l->poll.often_us = now + ALERT_US;
@@ -95,11 +95,11 @@ void slp_lease_alert(slp_lease *l) {
 
 /* To be called when the row has this worker's claim: the owner may hand the lease over to this worker, even
  * if this worker no longer wants it. */
-static void expect(slp_lease *l) {
+static void expect_handover(slp_lease *l) {
   slp_lease_move(l, slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_CLAIMED : SLP_LEASE_EXPECTED);
 }
 
-static void taken(slp_write *op) {
+static void on_take_answered(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
   if (op->end == SLP_OUTCOME_DONE) {
@@ -170,7 +170,7 @@ void slp_lease_take(slp_lease *l) {
     return;
   }
   if (!slp_proof_is(f, SLP_PROOF_GOOD) || !is_proven_since(l)) {
-    slp_lease_poll(l, soon(l));
+    slp_lease_poll(l, next_wanted_read_us(l));
     return;
   }
   if (!slp_lease_may_write(f, SLP_OPERATION_TAKE)) {
@@ -190,13 +190,13 @@ void slp_lease_take(slp_lease *l) {
   i->position = l->row.position;
   if (f->strategy->take_epoch) i->epoch_after = f->strategy->take_epoch(l);
   l->op.tries_max = 0;
-  slp_lease_send(l, SLP_OPERATION_TAKE, taken);
+  slp_lease_send(l, SLP_OPERATION_TAKE, on_take_answered);
 }
 
-static void claimed(slp_write *op) {
+static void on_claim_answered(slp_write *op) {
   slp_lease *l = op->owner;
-  if (op->end == SLP_OUTCOME_DONE) expect(l);
-  slp_lease_poll(l, soon(l));
+  if (op->end == SLP_OUTCOME_DONE) expect_handover(l);
+  slp_lease_poll(l, next_wanted_read_us(l));
   if (l->f->strategy->claimed) l->f->strategy->claimed(l);
 }
 
@@ -218,7 +218,7 @@ void slp_lease_claim(slp_lease *l) {
   if (dead_claim(l)) SLP_PROBE("lease: claimed over a dead claim");
   if (dead_claim(l)) i->version = slp_max_u64(i->version, l->row.claim_version + 1);
   l->op.tries_max = 0;
-  if (!slp_lease_send(l, SLP_OPERATION_CLAIM, claimed)) slp_lease_poll(l, slp_fleet_now(f) + 20000);
+  if (!slp_lease_send(l, SLP_OPERATION_CLAIM, on_claim_answered)) slp_lease_poll(l, slp_fleet_now(f) + 20000);
 }
 
 static int is_mine(const slp_lease *l, slp_str instance) {
@@ -227,7 +227,7 @@ static int is_mine(const slp_lease *l, slp_str instance) {
 
 /* Asks the living owner for the lease, by writing a claim into the lease's row. But if this worker wants the
  * lease only because it has read the parent shard (`inherited`), it does not ask, and stops wanting it. */
-static void ask(slp_lease *l) {
+static void claim_from_owner(slp_lease *l) {
   slp_fleet *f = l->f;
   int claims = is_mine(l, slp_instance_str(&l->row.claim));
   slp_str id, incarnation;
@@ -242,8 +242,8 @@ static void ask(slp_lease *l) {
   } else if (!claims && (!l->row.claim.n || l->row.claim_version < slp_leases_version(f) || dead_claim(l))) {
     slp_lease_claim(l);
   } else {
-    if (claims) expect(l);
-    slp_lease_poll(l, soon(l));
+    if (claims) expect_handover(l);
+    slp_lease_poll(l, next_wanted_read_us(l));
   }
 }
 
@@ -283,7 +283,7 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
         slp_lease_take(l);
         break;
       case SLP_MEMBER_UNKNOWN: slp_lease_poll(l, slp_fleet_now(f)); break;
-      case SLP_MEMBER_ALIVE: ask(l); break;
+      case SLP_MEMBER_ALIVE: claim_from_owner(l); break;
     }
   }
 }
@@ -293,7 +293,7 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
 /* Returns 1 if the lease must be handed to the worker that claims it. Usually an owner obeys a claim only if
  * the lease is no longer in its own assignment. Otherwise two leaders that disagree could move the lease back
  * and forth. */
-static int honours(slp_lease *l) {
+static int must_hand_to_claimer(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->row.claim);
   if (f->strategy->must_give_up) return f->strategy->must_give_up(l);
@@ -326,7 +326,7 @@ static void saw_mine(slp_lease *l) {
     if (p) p->wanted = 1;
   }
   if (l->row.paused && slp_lease_in(l, SLP_LEASE_OPEN)) give_up(l, SLP_RELEASE_HOLD);
-  if (is_draining(l) || !l->want.assigned) slp_lease_poll(l, seldom(f));
+  if (is_draining(l) || !l->want.assigned) slp_lease_poll(l, next_kept_read_us(f));
   slp_lease_touch(l);
 }
 
@@ -336,7 +336,7 @@ static void saw_nothing(slp_lease *l) {
   int wanted = slp_lease_wanted(l);
   slp_lease_move(l, wanted && slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_WANTED : SLP_LEASE_IDLE);
   if (wanted)
-    slp_lease_poll(l, soon(l));
+    slp_lease_poll(l, next_wanted_read_us(l));
   else
     slp_lease_touch(l);
 }
@@ -415,7 +415,7 @@ static int parent_done(slp_lease *l, int k) {
   return !slp_fleet_listed_has(f, parent);
 }
 
-static void open(slp_lease *l) {
+static void open_owned_shard(slp_lease *l) {
   slp_fleet *f = l->f;
   /* A worker that can't prove its life may have lost the lease long ago, so it opens no shard. The next proof
    * of life, or the end of the suspension, makes slp_lease_step run again for the lease. */
@@ -448,7 +448,7 @@ static int given_up_unread(slp_lease *l) {
   } else if ((slp_hold_is(f, SLP_HOLD_ON) || l->row.paused) && !SLP_MUTANT(opens_while_held)) {
     SLP_PROBE("lease: given up unread, because of a hold or a pause");
     slp_lease_release(l, SLP_RELEASE_HOLD);
-  } else if (honours(l)) {
+  } else if (must_hand_to_claimer(l)) {
     SLP_PROBE("lease: handed on before it was opened");
     slp_lease_release(l, SLP_RELEASE_HANDOVER);
   } else {
@@ -457,12 +457,12 @@ static int given_up_unread(slp_lease *l) {
   return 1;
 }
 
-static void waiting(slp_lease *l) {
+static void step_waiting_lease(slp_lease *l) {
   slp_fleet *f = l->f;
   uint32_t *wait_ms = &l->gate.wait_ms;
   if (given_up_unread(l)) return;
   if (parents_known(l) && parent_done(l, 0) && parent_done(l, 1)) {
-    open(l);
+    open_owned_shard(l);
     return;
   }
   uint64_t now = slp_fleet_now(f);
@@ -477,7 +477,7 @@ static void waiting(slp_lease *l) {
 
 /* ---- reading and giving up --------------------------------------------------------------------- */
 
-static void drain(slp_lease *l, slp_release_reason why) {
+static void start_draining(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
   slp_lease_move(l, SLP_LEASE_DRAINING);
@@ -500,33 +500,33 @@ static int is_over(slp_lease *l) {
 
 /* Waits for the user's acknowledgements of the last records of an ended shard. If the lease must be given up
  * before they come, moves it to DRAINING, which has a time limit. */
-static void ending(slp_lease *l) {
+static void step_ending_lease(slp_lease *l) {
   int leaves = slp_worker_is(l->f, SLP_WORKER_LEAVING);
   if ((leaves || l->release.why) && !is_over(l)) {
     SLP_PROBE("lease: its end waits for the user, and it has to go");
-    drain(l, leaves ? SLP_RELEASE_LEAVE : (slp_release_reason)l->release.why);
+    start_draining(l, leaves ? SLP_RELEASE_LEAVE : (slp_release_reason)l->release.why);
   } else {
     slp_lease_end(l);
   }
 }
 
-static void owned(slp_lease *l) {
+static void step_owned_lease(slp_lease *l) {
   slp_fleet *f = l->f;
   if (l->end.reached) {
     slp_lease_move(l, SLP_LEASE_ENDING);
-    ending(l);
+    step_ending_lease(l);
   } else if (slp_worker_is(f, SLP_WORKER_LEAVING)) {
-    drain(l, SLP_RELEASE_LEAVE);
+    start_draining(l, SLP_RELEASE_LEAVE);
   } else if (l->release.why) {
-    drain(l, (slp_release_reason)l->release.why);
-  } else if (honours(l)) {
-    drain(l, SLP_RELEASE_HANDOVER);
+    start_draining(l, (slp_release_reason)l->release.why);
+  } else if (must_hand_to_claimer(l)) {
+    start_draining(l, SLP_RELEASE_HANDOVER);
   } else if (!slp_lease_save_due(l) && !l->want.assigned) {
-    slp_lease_poll(l, seldom(f));
+    slp_lease_poll(l, next_kept_read_us(f));
   }
 }
 
-static void draining(slp_lease *l) {
+static void step_draining_lease(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f), *deadline_us = &l->release.deadline_us;
   int drained = l->state == SLP_LEASE_DRAINED;
@@ -549,7 +549,7 @@ static void draining(slp_lease *l) {
   /* The worker that claimed the lease may have died while this worker waited for the user's acknowledgements.
    * Then the lease is released to nobody, and the worker to which it is assigned next takes it. */
   slp_release_reason why = (slp_release_reason)l->release.why;
-  if (why == SLP_RELEASE_HANDOVER && !honours(l)) {
+  if (why == SLP_RELEASE_HANDOVER && !must_hand_to_claimer(l)) {
     SLP_PROBE("lease: who asked for it has died meanwhile");
     why = SLP_RELEASE_LEAVE;
   }
@@ -575,10 +575,10 @@ static uint64_t expected_us(const slp_lease *l, uint64_t now_us) {
   return slp_min_u64(slp_max_u64((now_us - l->poll.often_us) / 4, SELDOM_US), EXPECTED_US);
 }
 
-static void idle(slp_lease *l) {
+static void step_idle_lease(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   if (slp_lease_wanted(l)) {
-    want(l);
+    start_wanting(l);
     return;
   }
   if (l->state == SLP_LEASE_IDLE && may_be_made(l)) slp_lease_move(l, SLP_LEASE_EXPECTED);
@@ -593,7 +593,7 @@ void slp_lease_step(slp_lease *l) {
   if (!slp_worker_lives(f) || l->op.busy) return;
   switch (l->state) {
     case SLP_LEASE_IDLE:
-    case SLP_LEASE_EXPECTED: idle(l); break;
+    case SLP_LEASE_EXPECTED: step_idle_lease(l); break;
     case SLP_LEASE_WANTED:
       if (!slp_lease_wanted(l)) {
         slp_lease_move(l, SLP_LEASE_IDLE);
@@ -605,14 +605,14 @@ void slp_lease_step(slp_lease *l) {
     /* Nothing to do: the next read of the lease's row decides, even if this worker no longer wants the
      * lease. */
     case SLP_LEASE_CLAIMED: break;
-    case SLP_LEASE_WAITING: waiting(l); break;
+    case SLP_LEASE_WAITING: step_waiting_lease(l); break;
     case SLP_LEASE_PARKED:
       if (!given_up_unread(l)) l->poll.row_us = SLP_NEVER;
       break;
-    case SLP_LEASE_OWNED: owned(l); break;
+    case SLP_LEASE_OWNED: step_owned_lease(l); break;
     case SLP_LEASE_DRAINING:
-    case SLP_LEASE_DRAINED: draining(l); break;
-    case SLP_LEASE_ENDING: ending(l); break;
+    case SLP_LEASE_DRAINED: step_draining_lease(l); break;
+    case SLP_LEASE_ENDING: step_ending_lease(l); break;
     case SLP_LEASE_CLOSING: break; /* the END is under way, so its answer decides */
     case SLP_LEASE_RELEASING:
     case SLP_LEASE_UNRELEASED: slp_lease_release_step(l); break;

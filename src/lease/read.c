@@ -61,7 +61,7 @@ static slp_read_turn *first_turn(slp_fleet *f) {
   return first ? SLP_OWNER(first, slp_read_turn, link) : NULL;
 }
 
-static void arm(slp_fleet *f) {
+static void set_read_timer(slp_fleet *f) {
   slp_fleet_timer(f, &f->reads.timer, first_turn(f) ? f->reads.gate.next_us : SLP_NEVER);
 }
 
@@ -79,7 +79,7 @@ static void take_turn(slp_read_turn *turn) {
     return;
   }
   slp_list_add_last(&f->reads.waiting, &turn->link);
-  arm(f);
+  set_read_timer(f);
 }
 
 static void run_turns(slp_timer *t) {
@@ -88,7 +88,7 @@ static void run_turns(slp_timer *t) {
     slp_list_remove(&turn->link);
     turn->send(turn);
   }
-  arm(f);
+  set_read_timer(f);
 }
 
 /* Cancels the request, so that no answer comes. */
@@ -106,7 +106,7 @@ static int takes_another_turn(slp_read_turn *turn, slp_store_req *rq) {
   uint64_t now = slp_fleet_now(f);
   if (rq->fail.class != SLP_THROTTLE) {
     slp_gate_served(&f->reads.gate);
-    arm(f);
+    set_read_timer(f);
     if (turn->first_us) rq->sent_us = turn->first_us;
     return 0;
   }
@@ -163,7 +163,8 @@ void slp_read_free(slp_read *r) {
 
 /* ---- requests ---------------------------------------------------------------------------------- */
 
-static void request(slp_read *r, slp_store_req *rq, uint8_t table, void (*answered)(slp_store_req *rq)) {
+static void prepare_request(slp_read *r, slp_store_req *rq, uint8_t table,
+                            void (*answered)(slp_store_req *rq)) {
   r->f->stats.reads++;
   memset(rq, 0, sizeof *rq);
   rq->table = table;
@@ -172,8 +173,8 @@ static void request(slp_read *r, slp_store_req *rq, uint8_t table, void (*answer
   if (r->share) rq->ms_max = (uint32_t)slp_max_u64(r->f->o.lease_ms / r->share, 20);
 }
 
-static void begin(slp_read *r, slp_store_req *rq, slp_store_rows *rows, slp_buf *at,
-                  void (*on_done)(slp_read *r), void (*send)(slp_read_turn *turn)) {
+static void start_table_read(slp_read *r, slp_store_req *rq, slp_store_rows *rows, slp_buf *at,
+                             void (*on_done)(slp_read *r), void (*send)(slp_read_turn *turn)) {
   SLP_CHECK(!r->busy);
   r->busy = 1;
   r->list_done = r->starved = 0;
@@ -185,8 +186,8 @@ static void begin(slp_read *r, slp_store_req *rq, slp_store_rows *rows, slp_buf 
   take_turn(&r->turn);
 }
 
-static void got(slp_store_req *rq);
-static void listed(slp_store_req *rq);
+static void on_rows_got(slp_store_req *rq);
+static void on_list_answered(slp_store_req *rq);
 
 static int make_key(slp_read *r, slp_operation_kind kind, slp_str name) {
   slp_buf_clear(&r->text);
@@ -195,21 +196,21 @@ static int make_key(slp_read *r, slp_operation_kind kind, slp_str name) {
 
 static void send_get(slp_read_turn *turn) {
   slp_read *r = turn->of;
-  request(r, &r->get.rq, 0, got);
+  prepare_request(r, &r->get.rq, 0, on_rows_got);
   r->f->store->ops->get(r->f->store, &r->get);
 }
 
-static void get(slp_read *r, const slp_row_key *keys, size_t n, int consistent,
-                void (*on_done)(slp_read *r)) {
+static void begin_get_read(slp_read *r, const slp_row_key *keys, size_t n, int consistent,
+                           void (*on_done)(slp_read *r)) {
   r->get.keys = keys;
   r->get.keys_n = n;
   r->get.consistent = (uint8_t)consistent;
-  begin(r, &r->get.rq, &r->get.out, &r->get.at, on_done, send_get);
+  start_table_read(r, &r->get.rq, &r->get.out, &r->get.at, on_done, send_get);
 }
 
 static void send_list(slp_read_turn *turn) {
   slp_read *r = turn->of;
-  request(r, &r->list.rq, r->table, listed);
+  prepare_request(r, &r->list.rq, r->table, on_list_answered);
   r->f->store->ops->list(r->f->store, &r->list);
 }
 
@@ -221,28 +222,28 @@ static void list_one_of(slp_read *r, uint32_t at_once, uint8_t table, slp_str ha
   r->list.consistent = (uint8_t)consistent;
   r->list.bound = (slp_store_bound){.at_once = at_once};
   r->others = at_once - 1;
-  begin(r, &r->list.rq, &r->list.out, &r->list.at, on_done, send_list);
+  start_table_read(r, &r->list.rq, &r->list.out, &r->list.at, on_done, send_list);
 }
 
-static void list(slp_read *r, uint8_t table, slp_str hash, slp_str prefix, int consistent,
-                 void (*on_done)(slp_read *r)) {
+static void begin_list_read(slp_read *r, uint8_t table, slp_str hash, slp_str prefix, int consistent,
+                            void (*on_done)(slp_read *r)) {
   list_one_of(r, 1, table, hash, prefix, consistent, on_done);
 }
 
 int slp_read_row(slp_read *r, slp_operation_kind kind, slp_str name, int consistent,
                  void (*on_done)(slp_read *r)) {
   if (make_key(r, kind, name)) return SLP_ENOMEM;
-  get(r, &r->key, 1, consistent, on_done);
+  begin_get_read(r, &r->key, 1, consistent, on_done);
   return 0;
 }
 
 void slp_read_keys(slp_read *r, const slp_row_key *keys, size_t n, void (*on_done)(slp_read *r)) {
-  get(r, keys, n, 1, on_done);
+  begin_get_read(r, keys, n, 1, on_done);
 }
 
 int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*on_done)(slp_read *r)) {
   if (make_key(r, kind, (slp_str){"", 0})) return SLP_ENOMEM;
-  list(r, 0, r->key.hash, r->key.range, consistent, on_done);
+  begin_list_read(r, 0, r->key.hash, r->key.range, consistent, on_done);
   return 0;
 }
 
@@ -285,7 +286,7 @@ static int make_parts(slp_read *r, const uint8_t keys[]) {
 static void send_part(slp_read_turn *turn) {
   slp_read_part *p = SLP_OWNER(turn, slp_read_part, turn);
   slp_store *store = turn->of->f->store;
-  request(turn->of, &p->list.rq, 0, part_listed);
+  prepare_request(turn->of, &p->list.rq, 0, part_listed);
   store->ops->list(store, &p->list);
 }
 
@@ -320,11 +321,11 @@ void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r)) {
 }
 
 void slp_read_scope(slp_read *r, slp_str hash, slp_str prefix, void (*on_done)(slp_read *r)) {
-  list(r, 0, hash, prefix, 0, on_done);
+  begin_list_read(r, 0, hash, prefix, 0, on_done);
 }
 
 void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
-  list(r, n, (slp_str){"", 0}, (slp_str){"", 0}, 1, on_done);
+  begin_list_read(r, n, (slp_str){"", 0}, (slp_str){"", 0}, 1, on_done);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------- */
@@ -352,7 +353,7 @@ int slp_read_count(slp_read *r, const slp_fail *fail) {
   return 0;
 }
 
-static void end(slp_read *r) {
+static void end_read(slp_read *r) {
   SLP_CHECK(r->rq);
   r->busy = 0;
   r->next = 0;
@@ -360,9 +361,9 @@ static void end(slp_read *r) {
   r->on_done(r);
 }
 
-static void got(slp_store_req *rq) {
+static void on_rows_got(slp_store_req *rq) {
   slp_read *r = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_read, get);
-  if (!takes_another_turn(&r->turn, rq)) end(r);
+  if (!takes_another_turn(&r->turn, rq)) end_read(r);
 }
 
 /* Joins the rows of all partition keys into one answer. If the list of one key has failed, the whole read has
@@ -387,11 +388,11 @@ static void all_came(slp_read *r) {
   if (!r->list_done) return;
   if (r->parts_n || r->starved) join_parts(r);
   drop_parts(r);
-  end(r);
+  end_read(r);
   if (!r->busy) slp_store_rows_free(&r->list.out);
 }
 
-static void listed(slp_store_req *rq) {
+static void on_list_answered(slp_store_req *rq) {
   slp_read *r = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_read, list);
   if (takes_another_turn(&r->turn, rq)) return;
   r->list_done = 1;

@@ -25,7 +25,7 @@
 #define SHUN_US 30000000
 
 /* Called when the release was refused, and the row still says that this worker owns the lease. */
-static void unchanged(slp_lease *l, const slp_write *op) {
+static void on_release_unchanged(slp_lease *l, const slp_write *op) {
   const slp_lease_row *row = &op->row.u.lease;
   slp_lease_move(l, SLP_LEASE_UNRELEASED);
   if (op->row.kind != SLP_ROW_LEASE) return;
@@ -44,13 +44,13 @@ static void taken_anew(slp_lease *l, const slp_write *op) {
   slp_lease_begin_write(l, op);
 }
 
-static void settled(slp_write *op) {
+static void on_release_answered(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
   int done = op->end == SLP_OUTCOME_DONE, retaken = op->i.kind == SLP_OPERATION_RETAKE;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
-    unchanged(l, op);
+    on_release_unchanged(l, op);
     return;
   }
   if (retaken && done) {
@@ -64,7 +64,7 @@ static void settled(slp_write *op) {
   slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
 }
 
-static void send(slp_lease *l, slp_operation_kind kind) {
+static void send_release_write(slp_lease *l, slp_operation_kind kind) {
   slp_operation *i = &l->op.i;
   slp_fleet_operation(l->f, i, kind);
   i->epoch = l->own.row_epoch;
@@ -78,7 +78,7 @@ static void send(slp_lease *l, slp_operation_kind kind) {
   if (l->release.why == SLP_RELEASE_REFUSED) i->refused_n = l->row.refused_n + 1;
   i->park = l->release.why == SLP_RELEASE_PARK;
   l->op.tries_max = 0;
-  slp_lease_send(l, kind, settled);
+  slp_lease_send(l, kind, on_release_answered);
 }
 
 void slp_lease_release_step(slp_lease *l) {
@@ -87,12 +87,12 @@ void slp_lease_release_step(slp_lease *l) {
   /* 1: the claim in the row decides who is the next owner, for whatever reason the lease is given up */
   int named = claimed && strategy->must_give_up && strategy->must_give_up(l);
   if (l->state == SLP_LEASE_UNRELEASED && slp_lease_wanted(l) && !named) {
-    send(l, SLP_OPERATION_RETAKE);
+    send_release_write(l, SLP_OPERATION_RETAKE);
   } else if (named || (l->release.why == SLP_RELEASE_HANDOVER && claimed)) {
     l->release.to = l->row.claim;
-    send(l, SLP_OPERATION_TRANSFER);
+    send_release_write(l, SLP_OPERATION_TRANSFER);
   } else {
-    send(l, SLP_OPERATION_RELEASE);
+    send_release_write(l, SLP_OPERATION_RELEASE);
   }
 }
 

@@ -34,7 +34,7 @@ static void on_save_event(slp_event *ev) {
   cb(ld->c->handle, 0, arg);
 }
 
-static void nothing(sloop_t *s, int status, void *arg) {
+static void ignore_save_result(sloop_t *s, int status, void *arg) {
   (void)s;
   (void)status;
   (void)arg;
@@ -52,7 +52,7 @@ int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg) 
     return SLOOP_ESTATE;
   if (shard && !slp_lineage_get(c, slp_str_of(shard))) return SLOOP_ENOSHARD;
   if (slp_fleet_save(ld->fleet, slp_str_of(shard), on_saved, ld)) return SLOOP_ESTATE;
-  ld->save_cb = cb ? cb : nothing;
+  ld->save_cb = cb ? cb : ignore_save_result;
   ld->save_arg = arg;
   return 0;
 }
@@ -173,7 +173,7 @@ int slp_leased_hand_over(slp_consumer *c, const char *shard) {
 
 /* Opens the shard again. Returns 0 if the shard is open or gone; otherwise an error, and the caller tries
  * again later. */
-static int reopen(slp_leased *ld, slp_reopening *r) {
+static int reopen_shard(slp_leased *ld, slp_reopening *r) {
   slp_consumer *c = ld->c;
   slp_str id = {r->shard, r->shard_n};
   slp_shard *s = slp_lineage_get(c, id);
@@ -195,7 +195,7 @@ static void on_reopen(slp_timer *t) {
   slp_list_init(&again);
   for (slp_list *it; !ld->left && (it = slp_list_first(&ld->reopenings));) {
     slp_reopening *r = SLP_OWNER(it, slp_reopening, link);
-    int bad = reopen(ld, r);
+    int bad = reopen_shard(ld, r);
     slp_list_remove(it);
     if (bad)
       slp_list_add_last(&again, it);

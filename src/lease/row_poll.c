@@ -24,7 +24,7 @@
 #define LEASE_KEYS 3
 
 /* Sets the timer to the earliest time at which a row must be read, or slp_lease_step must run for a lease. */
-static void arm(slp_fleet *f) {
+static void set_row_poll_timer(slp_fleet *f) {
   uint64_t at = SLP_NEVER;
   size_t i = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &i));) {
@@ -36,7 +36,7 @@ static void arm(slp_fleet *f) {
 
 /* ---- the request ------------------------------------------------------------------------------- */
 
-static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
+static int add_polled_row(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
   slp_polls *poll = &f->poll;
   if (poll->n == poll->most) return 0;
   slp_str name = p ? slp_member_id(p) : which ? l->row.parents[which - 1] : l->shard;
@@ -49,18 +49,18 @@ static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
 
 static void add_lease(slp_fleet *f, slp_lease *l) {
   if (f->poll.n + (l->state == SLP_LEASE_WAITING ? LEASE_KEYS : 1) > f->poll.most) return;
-  if (!add(f, l, NULL, 0)) { /* no memory: the row is asked for a little later */
+  if (!add_polled_row(f, l, NULL, 0)) { /* no memory: the row is asked for a little later */
     l->poll.row_us = slp_fleet_now(f) + NO_MEMORY_US;
     return;
   }
   for (uint8_t k = 1; k <= 2 && l->state == SLP_LEASE_WAITING; k++)
-    if (l->row.parents[k - 1].n && l->gate.parents[k - 1] != SLP_PARENT_ENDED) add(f, l, NULL, k);
+    if (l->row.parents[k - 1].n && l->gate.parents[k - 1] != SLP_PARENT_ENDED) add_polled_row(f, l, NULL, k);
   l->poll.row_us = SLP_NEVER;
 }
 
-static void answered(slp_read *r);
+static void on_polled_rows_read(slp_read *r);
 
-static void ask(slp_fleet *f, uint64_t now) {
+static void ask_for_due_rows(slp_fleet *f, uint64_t now) {
   slp_polls *poll = &f->poll;
   size_t at = 0;
   slp_str hash, prefix;
@@ -75,13 +75,13 @@ static void ask(slp_fleet *f, uint64_t now) {
     return;
   }
   for (slp_member *p; (p = slp_member_each(f, &at)) && poll->n < poll->most / 2;)
-    if (p->wanted && add(f, NULL, p, 0)) p->wanted = 0;
+    if (p->wanted && add_polled_row(f, NULL, p, 0)) p->wanted = 0;
   at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
     if (l->poll.row_us <= now + SLACK_US) add_lease(f, l);
   if (!poll->n) return;
   slp_due_reading(f, 1);
-  slp_read_keys(&poll->read, poll->keys, poll->n, answered);
+  slp_read_keys(&poll->read, poll->keys, poll->n, on_polled_rows_read);
 }
 
 void slp_polls_run(slp_timer *t) {
@@ -95,8 +95,8 @@ void slp_polls_run(slp_timer *t) {
     l->poll.step_us = SLP_NEVER;
     slp_lease_touch(l);
   }
-  if (!f->poll.read.busy) ask(f, now);
-  arm(f);
+  if (!f->poll.read.busy) ask_for_due_rows(f, now);
+  set_row_poll_timer(f);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ static void hear_lease(slp_fleet *f, slp_lease *l, uint8_t which, const slp_pars
   }
 }
 
-static void hear(slp_fleet *f) {
+static void hear_polled_rows(slp_fleet *f) {
   slp_polls *poll = &f->poll;
   answer a;
   a.n = a.next = 0;
@@ -164,13 +164,13 @@ static void ask_later(slp_fleet *f) {
   slp_poll_soon(f, at_us);
 }
 
-static void answered(slp_read *r) {
+static void on_polled_rows_read(slp_read *r) {
   slp_due_reading(r->f, 0);
   if (r->came)
-    hear(r->f);
+    hear_polled_rows(r->f);
   else
     ask_later(r->f);
-  arm(r->f);
+  set_row_poll_timer(r->f);
 }
 
 void slp_polls_forget_leases(slp_fleet *f) {

@@ -83,7 +83,7 @@ int slp_row_request_begin(slp_row_request *d, slp_write_kind kind, size_t text_b
   return 0;
 }
 
-static slp_str since(const slp_row_request *d, size_t at) {
+static slp_str text_written_since(const slp_row_request *d, size_t at) {
   return (slp_str){d->texts.p + at, d->texts.n - at};
 }
 
@@ -96,14 +96,14 @@ slp_str slp_row_request_text(slp_row_request *d, const char *fmt, ...) {
   va_end(ap);
   SLP_CHECK(n >= 0 && (size_t)n < sizeof text && at + (size_t)n <= d->texts.cap);
   slp_buf_add(&d->texts, text, (size_t)n);
-  return since(d, at);
+  return text_written_since(d, at);
 }
 
 slp_str slp_row_request_copy(slp_row_request *d, slp_str s) {
   size_t at = d->texts.n;
   SLP_CHECK(at + s.n <= d->texts.cap);
   slp_buf_add_str(&d->texts, s);
-  return since(d, at);
+  return text_written_since(d, at);
 }
 
 slp_val slp_row_request_s(slp_row_request *d, slp_str s) {

@@ -11,14 +11,14 @@
 
 void slp_seen_init(slp_fleet *f) { slp_map_init(&f->seen.shards, f->mem); }
 
-static void drop(slp_fleet *f, slp_seen_shard *s) {
+static void drop_seen_shard(slp_fleet *f, slp_seen_shard *s) {
   slp_free(f->mem, s->id);
   slp_free(f->mem, s);
 }
 
 void slp_seen_free(slp_fleet *f) {
   size_t at = 0;
-  for (slp_seen_shard *s; (s = slp_map_each(&f->seen.shards, &at));) drop(f, s);
+  for (slp_seen_shard *s; (s = slp_map_each(&f->seen.shards, &at));) drop_seen_shard(f, s);
   slp_map_free(&f->seen.shards);
 }
 
@@ -34,7 +34,7 @@ slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
   s->guest = s + 1;
   s->id = slp_strdup(f->mem, shard);
   if (s->id && slp_map_put(&f->seen.shards, (slp_str){s->id, shard.n}, s) == 0) return s;
-  drop(f, s);
+  drop_seen_shard(f, s);
   return NULL;
 }
 
@@ -66,6 +66,6 @@ void slp_seen_forget(slp_fleet *f, const slp_snapshot *s,
     if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
     if (keeps ? keeps(f, s, seen) : !slp_listed_us(f)) continue;
     slp_map_remove(&f->seen.shards, id);
-    drop(f, seen);
+    drop_seen_shard(f, seen);
   }
 }

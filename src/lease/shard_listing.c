@@ -21,13 +21,13 @@ void slp_listed_init(slp_fleet *f) { slp_map_init(&f->listing.shards, f->mem); }
 
 void slp_listed_stop(slp_fleet *f) { f->listing.asked = 0; }
 
-static void drop(slp_fleet *f, slp_map *shards) {
+static void drop_listed_shards(slp_fleet *f, slp_map *shards) {
   size_t at = 0;
   for (slp_listed *s; (s = slp_map_each(shards, &at));) slp_free(f->mem, s);
   slp_map_free(shards);
 }
 
-void slp_listed_free(slp_fleet *f) { drop(f, &f->listing.shards); }
+void slp_listed_free(slp_fleet *f) { drop_listed_shards(f, &f->listing.shards); }
 
 void slp_fleet_list(slp_fleet *f) {
   uint64_t now = slp_fleet_now(f);
@@ -37,7 +37,7 @@ void slp_fleet_list(slp_fleet *f) {
   f->processor->ops->list(f->processor);
 }
 
-static int keep(slp_fleet *f, const slp_shard_desc *d) {
+static int keep_listed_shard(slp_fleet *f, const slp_shard_desc *d) {
   slp_map *shards = &f->listing.shards;
   if (slp_map_get(shards, d->id)) return 0;
   slp_listed *s = slp_zalloc(f->mem, sizeof *s + slp_desc_bytes(d));
@@ -57,7 +57,7 @@ static void note_newest(slp_fleet *f, slp_str id) {
 
 int slp_listed_take_part(slp_fleet *f, const slp_shard_desc *shards, size_t n) {
   int r = !f->listing.asked || f->listing.at_us;
-  for (size_t i = 0; i < n && !r; i++) r = keep(f, &shards[i]);
+  for (size_t i = 0; i < n && !r; i++) r = keep_listed_shard(f, &shards[i]);
   return r;
 }
 
@@ -72,10 +72,10 @@ int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *sh
   l->newest = 0;
   for (size_t i = 0; i < n && !r; i++) {
     note_newest(f, shards[i].id);
-    r = keep(f, &shards[i]);
+    r = keep_listed_shard(f, &shards[i]);
   }
   if (r) {
-    drop(f, &l->shards);
+    drop_listed_shards(f, &l->shards);
     slp_map_init(&l->shards, f->mem);
   }
   if (r && l->at_us) { /* the last complete listing stays */
@@ -83,7 +83,7 @@ int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *sh
     l->newest = newest_before;
   } else {
     /* frees what this listing replaces: the last complete listing, or the pages of a listing that failed */
-    drop(f, &before);
+    drop_listed_shards(f, &before);
   }
   if (!r) l->at_us = slp_fleet_now(f);
   *ret_ok = !r;

@@ -29,7 +29,7 @@
 #define BAD_NAMED_MAX 100
 
 /* Remembers which shards have rows, and since when the listings lack a shard. */
-static void remember(slp_fleet *f, const slp_snapshot *s) {
+static void remember_shards_with_rows(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_rows(f, slp_fleet_now(f));
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
@@ -133,7 +133,7 @@ static void remove_ended(slp_fleet *f, const slp_snapshot *s) {
 }
 
 /* Returns 1 if the worker w, in its present incarnation, is the owner of a lease. */
-static int named(const slp_snapshot *s, const slp_worker_row *w) {
+static int worker_owns_a_lease(const slp_snapshot *s, const slp_worker_row *w) {
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_str id, incarnation;
     if (!slp_instance_split(s->leases[i].owner, &id, &incarnation)) continue;
@@ -149,7 +149,7 @@ static void reap_workers(slp_fleet *f, const slp_snapshot *s) {
     const slp_worker_row *w = &s->workers[i];
     slp_member *p = w->gone.n ? slp_member_get(f, w->id) : NULL;
     if (!p || !p->gone || !slp_str_eq((slp_str){p->incarnation, p->incarnation_n}, w->incarnation)) continue;
-    if (now - p->gone_since_us < TOMBSTONE_US || named(s, w)) continue;
+    if (now - p->gone_since_us < TOMBSTONE_US || worker_owns_a_lease(s, w)) continue;
     slp_operation *operation = slp_bulk_write_add(f, SLP_OPERATION_REAP, w->id.n + w->incarnation.n, 0);
     if (!operation) continue;
     operation->id = slp_bulk_write_text(f, w->id);
@@ -196,7 +196,7 @@ slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int who
   slp_sync_found found;
   char from[40], to[40];
   slp_polls_forget(f, f->o.worker);
-  remember(f, s);
+  remember_shards_with_rows(f, s);
   found.made = make_missing(f, s);
   found.doubt = !found.made && !whole && find_hole(f, s, from, to) == 1;
   if (!found.made && !found.doubt) slp_shard_sync_name_hole(f, s);

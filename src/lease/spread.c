@@ -20,7 +20,7 @@
 static void leadership_read(slp_read *r);
 static void leases_read(slp_read *r);
 
-static void in(slp_fleet *f, uint64_t us) {
+static void set_spread_timer_in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->spread.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
@@ -34,7 +34,7 @@ static const slp_set allowed[] = {
 
 static void move(slp_fleet *f, slp_spread_state to) { SLP_MOVE(allowed, f->spread.state, to); }
 
-static void know(slp_fleet *f, slp_spread spread) {
+static void set_known_spread(slp_fleet *f, slp_spread spread) {
   move(f, SLP_SPREAD_KNOWN);
   f->schema->spread = spread;
   f->spread.then(f);
@@ -51,7 +51,7 @@ static void former_read(slp_read *r) {
   f->spread.then(f);
 }
 
-static void assume(slp_fleet *f, slp_spread spread) {
+static void assume_spread(slp_fleet *f, slp_spread spread) {
   slp_str hash, prefix;
   move(f, SLP_SPREAD_ASSUMED);
   f->schema->spread = spread;
@@ -63,9 +63,10 @@ static void assume(slp_fleet *f, slp_spread spread) {
   }
 }
 
-static void ask(slp_fleet *f) {
+static void read_leadership_row(slp_fleet *f) {
   static const slp_str none = {"", 0};
-  if (slp_read_row(&f->spread.read, SLP_OPERATION_LEAD, none, 1, leadership_read)) in(f, AGAIN_US);
+  if (slp_read_row(&f->spread.read, SLP_OPERATION_LEAD, none, 1, leadership_read))
+    set_spread_timer_in(f, AGAIN_US);
 }
 
 int slp_spread_take_leaderless(slp_fleet *f, uint64_t *ret_at_us) {
@@ -79,30 +80,30 @@ static void leadership_read(slp_read *r) {
   slp_parsed_row row;
   slp_read_one(r, &row);
   if (!r->came) {
-    in(f, slp_fleet_jitter(f, AGAIN_US, 50));
+    set_spread_timer_in(f, slp_fleet_jitter(f, AGAIN_US, 50));
     return;
   }
   if (row.kind == SLP_ROW_BAD) {
     slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key, row.why);
-    in(f, BAD_US);
+    set_spread_timer_in(f, BAD_US);
     return;
   }
   const slp_leadership_row *lead = row.kind == SLP_ROW_LEADERSHIP ? &row.u.leadership : NULL;
   f->spread.leaderless_us = lead ? 0 : r->rq->done_us;
   if (lead)
-    know(f, lead->spread);
+    set_known_spread(f, lead->spread);
   else if (!slp_is_spread(&f->schema->fresh))
-    assume(f, (slp_spread){.keys = 1});
+    assume_spread(f, (slp_spread){.keys = 1});
   else if (slp_read_list(r, SLP_OPERATION_CREATE, 1, leases_read))
-    in(f, AGAIN_US);
+    set_spread_timer_in(f, AGAIN_US);
 }
 
 static void leases_read(slp_read *r) {
   slp_fleet *f = r->f;
   if (!r->came)
-    in(f, slp_fleet_jitter(f, AGAIN_US, 50));
+    set_spread_timer_in(f, slp_fleet_jitter(f, AGAIN_US, 50));
   else
-    assume(f, slp_spread_of_rows(f->schema, r->rows));
+    assume_spread(f, slp_spread_of_rows(f->schema, r->rows));
 }
 
 void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f)) {
@@ -110,7 +111,7 @@ void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f)) {
   if (f->spread.state != SLP_SPREAD_UNKNOWN)
     then(f);
   else
-    ask(f);
+    read_leadership_row(f);
 }
 
 int slp_spread_agrees(slp_fleet *f, const slp_leadership_row *row) {
@@ -134,12 +135,12 @@ uint64_t slp_spread_used(const slp_fleet *f, uint64_t leases) {
   return slp_min_u64(slp_max_u64(s->block ? leases / s->block : leases, 1), s->keys);
 }
 
-static void run(slp_timer *t) { ask(SLP_OWNER(t, slp_fleet, spread.timer)); }
+static void on_spread_timer(slp_timer *t) { read_leadership_row(SLP_OWNER(t, slp_fleet, spread.timer)); }
 
 void slp_spread_init(slp_fleet *f) {
   slp_read_init(&f->spread.read, f, "the row of leadership", 0);
   slp_read_init(&f->spread.former, f, "the rows of an earlier stream", 0);
-  slp_fleet_timer_init(&f->spread.timer, run);
+  slp_fleet_timer_init(&f->spread.timer, on_spread_timer);
 }
 
 void slp_spread_stop(slp_fleet *f) {

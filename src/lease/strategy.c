@@ -17,7 +17,7 @@
 
 static void look_again(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f)); }
 
-static void resumed(slp_fleet *f) { slp_election_seek(f, 0); }
+static void on_worker_resumed(slp_fleet *f) { slp_election_seek(f, 0); }
 
 static void sync_now(slp_fleet *f) { slp_leader_sync(f, 0); }
 
@@ -50,7 +50,7 @@ const slp_strategy slp_strategy_native = {
     .missing_blocks = 1,
     .begin = slp_election_begin,
     .suspended = slp_election_drop,
-    .resumed = resumed,
+    .resumed = on_worker_resumed,
     .met = slp_lease_met_assigned,
     .missed = look_again,
     .listed = slp_leader_listed,

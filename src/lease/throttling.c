@@ -13,12 +13,12 @@
 #define REST_LEAST_US UINT64_C(60000000)
 #define REST_MOST_US UINT64_C(3600000000)
 
-static void begin(slp_throttling *t, uint64_t now_us) {
+static void begin_throttling(slp_throttling *t, uint64_t now_us) {
   *t = (slp_throttling){.since_us = now_us, .tell_us = now_us + LASTS_US, .rest_us = REST_LEAST_US};
 }
 
 int slp_throttling_saw(slp_throttling *t, uint64_t now_us, int of_write) {
-  if (!t->since_us || now_us - t->last_us >= QUIET_US) begin(t, now_us);
+  if (!t->since_us || now_us - t->last_us >= QUIET_US) begin_throttling(t, now_us);
   t->last_us = now_us;
   if (of_write) t->last_write_us = now_us;
   t->writes += of_write != 0;

@@ -39,7 +39,7 @@ static const slp_str nothing = {NULL, 0};
 
 /* ---- heartbeats -------------------------------------------------------------------------------- */
 
-static void evicted(slp_fleet *f, const char *why) {
+static void on_own_eviction(slp_fleet *f, const char *why) {
   if (!slp_worker_lives(f)) return;
   uint64_t now = slp_fleet_now(f), earliest = slp_life_joined_us(f) + slp_fleet_lease_us(f);
   SLP_PROBE("worker: evicted");
@@ -80,7 +80,7 @@ static void beat_done(slp_write *op) {
   slp_member *me = slp_member_get(f, f->o.worker);
   if (me) slp_member_saw_write(me, op);
   if (op->end == SLP_OUTCOME_REFUSED) {
-    evicted(f, op->row.kind == SLP_ROW_WORKER ? "evicted by another worker" : "its row is gone");
+    on_own_eviction(f, op->row.kind == SLP_ROW_WORKER ? "evicted by another worker" : "its row is gone");
     return;
   }
   f->worker.counter = op->i.counter;
@@ -124,11 +124,11 @@ uint64_t slp_worker_good_us(slp_fleet *f, int exact) {
 
 static void read_row(slp_fleet *f);
 
-static void in(slp_fleet *f, uint64_t us) {
+static void set_join_timer_in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->worker.join_timer, slp_after_us(slp_fleet_now(f), us));
 }
 
-static void registered(slp_write *op) {
+static void on_registration_answered(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   slp_member *p = slp_member_get(f, f->o.worker);
   if (p) slp_member_saw_write(p, op);
@@ -154,12 +154,12 @@ static void send_registration(slp_fleet *f, const slp_member *p) {
   i->host = f->o.machine;
   i->over_tombstone = p->gone && !slp_member_is_missing(p);
   i->incarnation_before = (slp_str){p->incarnation, p->incarnation_n};
-  slp_write_send(&f->worker.registration, registered);
+  slp_write_send(&f->worker.registration, on_registration_answered);
 }
 
 /* Called when there is a row with this worker's id that is not evicted. If the row has been silent for long
  * enough, evicts it; if its counter changes, fails; otherwise looks again later. */
-static void meet(slp_fleet *f, slp_member *p) {
+static void meet_row_of_my_id(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_now_refresh_us(f->h), since = slp_life_joined_us(f);
   uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
   if (slp_member_may_evict(f, p, 0)) {
@@ -169,7 +169,7 @@ static void meet(slp_fleet *f, slp_member *p) {
       slp_paced_done(&f->worker.evictions, now, JOIN_MOST_US);
       slp_member_evict(f, p);
     }
-    in(f, at > now ? at - now : 50000);
+    set_join_timer_in(f, at > now ? at - now : 50000);
   } else if (now - since > lease_us + lease_us / 2 && p->silence.moved_us > since + lease_us / 4) {
     SLP_PROBE("join: my id is somebody's who lives");
     slp_life_move(f, SLP_WORKER_OUT);
@@ -177,7 +177,7 @@ static void meet(slp_fleet *f, slp_member *p) {
                    (int)f->o.worker.n, f->o.worker.p);
   } else {
     uint64_t quiet = p->silence.since_us + lease_us;
-    in(f, quiet > now ? slp_min_u64(lease_us / 5, quiet - now + 1) : lease_us / 5);
+    set_join_timer_in(f, quiet > now ? slp_min_u64(lease_us / 5, quiet - now + 1) : lease_us / 5);
   }
 }
 
@@ -187,7 +187,7 @@ static void row_read(slp_read *r) {
   slp_parsed_row row;
   if (!r->came || !p) {
     if (p) slp_member_unread(p);
-    in(f, 100000 + slp_random_below(f->h, 300000));
+    set_join_timer_in(f, 100000 + slp_random_below(f->h, 300000));
     return;
   }
   slp_read_one(r, &row);
@@ -201,11 +201,12 @@ static void row_read(slp_read *r) {
   if (slp_member_is_missing(p) || p->gone)
     send_registration(f, p);
   else
-    meet(f, p);
+    meet_row_of_my_id(f, p);
 }
 
 static void read_row(slp_fleet *f) {
-  if (slp_read_row(&f->worker.row, SLP_OPERATION_REGISTER, f->o.worker, 1, row_read)) in(f, 100000);
+  if (slp_read_row(&f->worker.row, SLP_OPERATION_REGISTER, f->o.worker, 1, row_read))
+    set_join_timer_in(f, 100000);
 }
 
 /* Finds out how leases are spread before it reads the worker's row. The worker's own row will have a format

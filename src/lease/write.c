@@ -36,7 +36,7 @@ void slp_write_init(slp_write *op, slp_writes *of, void *owner) {
 }
 
 /* Sets the timer to the earliest next try of all writes. */
-static void arm(slp_writes *all) {
+static void set_write_timer(slp_writes *all) {
   uint64_t at = NEVER;
   SLP_LIST_EACH(&all->under_way, it) at = slp_min_u64(at, SLP_OWNER(it, slp_write, link)->again_us);
   if (at == NEVER)
@@ -68,16 +68,16 @@ static uint64_t wait_us(slp_write *op, int throttled) {
 }
 
 /* Sets when the write is tried again. */
-static void again(slp_write *op, int throttled) {
+static void try_write_later(slp_write *op, int throttled) {
   uint64_t now = slp_now_us(op->of->host);
   int by_gate = throttled && op->of->paced && !is_beat(op);
   op->tries++;
   op->refused += (uint32_t)throttled;
   op->again_us = by_gate ? slp_max_u64(op->of->gate.next_us, now) : slp_after_us(now, wait_us(op, throttled));
-  arm(op->of);
+  set_write_timer(op->of);
 }
 
-static int passes(slp_write *op) {
+static int gate_lets_write_pass(slp_write *op) {
   slp_host *h = op->of->host;
   slp_gate *gate = &op->of->gate;
   return slp_gate_passes(gate, slp_now_us(h), slp_gate_is_open(gate) ? 0 : slp_random(h));
@@ -86,13 +86,13 @@ static int passes(slp_write *op) {
 /* Returns 1 if the gate (gate.h) does not let the write pass, and sets when it is tried again. */
 static int gate_is_closed(slp_write *op) {
   slp_gate *gate = &op->of->gate;
-  if (is_beat(op) || !op->of->paced || passes(op)) return 0;
+  if (is_beat(op) || !op->of->paced || gate_lets_write_pass(op)) return 0;
   op->again_us = gate->next_us;
-  arm(op->of);
+  set_write_timer(op->of);
   return 1;
 }
 
-static void finish(slp_write *op, slp_outcome end) {
+static void finish_write(slp_write *op, slp_outcome end) {
   slp_list_remove(&op->link);
   op->busy = op->built = op->yields = 0;
   op->again_us = NEVER;
@@ -102,7 +102,7 @@ static void finish(slp_write *op, slp_outcome end) {
 
 /* Builds the write. In some layouts the row has a time that depends on when it is written; that time is
  * computed here. If the write is a proof of life, it counts from this moment. */
-static int build(slp_write *op) {
+static int build_write(slp_write *op) {
   slp_writes *all = op->of;
   const slp_strategy *strategy = all->schema->strategy;
   if (strategy && strategy->epoch_after)
@@ -129,12 +129,12 @@ static int was_overslept(const slp_write *op) {
          op->asked_us;
 }
 
-static void attempt(slp_write *op) {
+static void attempt_write(slp_write *op) {
   slp_writes *all = op->of;
   op->again_us = NEVER;
   if (gate_is_closed(op)) return;
-  if (!op->built && build(op)) {
-    again(op, 0);
+  if (!op->built && build_write(op)) {
+    try_write_later(op, 0);
     return;
   }
   all->sent++;
@@ -172,7 +172,7 @@ static int take_row(slp_write *op, const slp_store_rows *rows) {
   return 1;
 }
 
-static slp_outcome settle(slp_write *op, const slp_store_rows *rows) {
+static slp_outcome find_outcome_in_row(slp_write *op, const slp_store_rows *rows) {
   int there = take_row(op, rows);
   const slp_strategy *strategy = op->of->schema->strategy;
   return (strategy ? strategy->outcome : slp_outcome_of)(&op->i, there, &op->row);
@@ -206,7 +206,7 @@ static int is_tried_enough(const slp_write *op, int throttled) {
   return op->tries - op->refused + 1 >= op->tries_max;
 }
 
-static void failed(slp_write *op, const slp_fail *fail) {
+static void on_write_try_failed(slp_write *op, const slp_fail *fail) {
   int throttled = fail->class == SLP_THROTTLE;
   op->of->throttles += (uint64_t)throttled;
   if (throttled) slp_grant_refused(&op->of->grant, slp_now_us(op->of->host));
@@ -216,9 +216,9 @@ static void failed(slp_write *op, const slp_fail *fail) {
   int yields = op->yields && throttled && !is_beat(op);
   if (lasts || yields || is_tried_enough(op, throttled)) {
     SLP_PROBE("write: given up");
-    finish(op, SLP_OUTCOME_GIVEN_UP);
+    finish_write(op, SLP_OUTCOME_GIVEN_UP);
   } else {
-    again(op, throttled);
+    try_write_later(op, throttled);
   }
 }
 
@@ -229,13 +229,13 @@ static void write_done(slp_store_req *rq) {
       op->sent_us = rq->sent_us;
       was_granted(op);
       take_row(op, &op->w.image);
-      finish(op, SLP_OUTCOME_DONE);
+      finish_write(op, SLP_OUTCOME_DONE);
       return;
     case SLP_WRITTEN_REFUSED:
       was_granted(op);
       if (op->w.image_known) {
         op->sent_us = op->first_sent_us;
-        finish(op, settle(op, &op->w.image));
+        finish_write(op, find_outcome_in_row(op, &op->w.image));
       } else {
         SLP_PROBE("write: refused, and the row not shown");
         read_image(op);
@@ -247,7 +247,7 @@ static void write_done(slp_store_req *rq) {
         op->of->doubts += !op->doubt;
         op->doubt = 1;
       }
-      failed(op, &rq->fail);
+      on_write_try_failed(op, &rq->fail);
       return;
   }
 }
@@ -255,20 +255,20 @@ static void write_done(slp_store_req *rq) {
 static void read_done(slp_store_req *rq) {
   slp_write *op = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_write, get);
   if (rq->fail.class != SLP_FINE) {
-    failed(op, &rq->fail);
+    on_write_try_failed(op, &rq->fail);
     return;
   }
   op->reading = 0;
   op->row_read = 1;
   op->sent_us = op->first_sent_us;
-  finish(op, settle(op, &op->get.out));
+  finish_write(op, find_outcome_in_row(op, &op->get.out));
 }
 
 const slp_fail *slp_write_fail(const slp_write *op) {
   return op->reading ? &op->get.rq.fail : &op->w.rq.fail;
 }
 
-static void sign(slp_write *op) {
+static void set_operation_id(slp_write *op) {
   slp_writes *all = op->of;
   int n = snprintf(op->op, sizeof op->op, "%.*s-%llu", (int)all->name->n, all->name->p,
                    (unsigned long long)++all->serial);
@@ -277,14 +277,14 @@ static void sign(slp_write *op) {
 
 int slp_write_build(slp_write *op) {
   SLP_CHECK(!op->busy);
-  sign(op);
-  return build(op);
+  set_operation_id(op);
+  return build_write(op);
 }
 
 void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   slp_writes *all = op->of;
   SLP_CHECK(!op->busy);
-  if (!op->built) sign(op);
+  if (!op->built) set_operation_id(op);
   op->busy = 1;
   op->asked_us = slp_now_refresh_us(all->host);
   op->reading = op->doubt = op->row_read = 0;
@@ -293,7 +293,7 @@ void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   op->first_sent_us = op->sent_us = 0;
   op->on_done = on_done;
   slp_list_add_last(&all->under_way, &op->link);
-  attempt(op);
+  attempt_write(op);
 }
 
 void slp_write_stop(slp_write *op) {
@@ -315,7 +315,7 @@ void slp_write_free(slp_write *op) {
 }
 
 /* Returns a write whose next try is due; NULL: none. Writes with `later` or `yields` come last. */
-static slp_write *due(slp_writes *all, uint64_t now) {
+static slp_write *next_due_write(slp_writes *all, uint64_t now) {
   slp_write *later = NULL;
   SLP_LIST_EACH(&all->under_way, it) {
     slp_write *op = SLP_OWNER(it, slp_write, link);
@@ -326,31 +326,31 @@ static slp_write *due(slp_writes *all, uint64_t now) {
   return later;
 }
 
-static void run(slp_timer *t) {
+static void run_due_writes(slp_timer *t) {
   slp_writes *all = SLP_OWNER(t, slp_writes, timer);
   uint64_t now = slp_now_us(all->host);
-  for (slp_write *op; (op = due(all, now));) {
+  for (slp_write *op; (op = next_due_write(all, now));) {
     op->again_us = NEVER;
     if (was_overslept(op)) {
       SLP_PROBE("write: decided on before an absence, and not sent after it");
-      finish(op, SLP_OUTCOME_GIVEN_UP);
+      finish_write(op, SLP_OUTCOME_GIVEN_UP);
       continue;
     }
     if (op->reading)
       read_image(op);
     else
-      attempt(op);
+      attempt_write(op);
     /* no memory, so the write is not tried again in this turn */
     if (op->busy && op->again_us <= now) op->again_us = now + 1;
   }
-  arm(all);
+  set_write_timer(all);
 }
 
 /* ---- all writes of one worker or command ---------------------------------------------------------- */
 
 void slp_writes_init(slp_writes *all) {
   slp_list_init(&all->under_way);
-  all->timer = (slp_timer){.at_us = NEVER, .run = run};
+  all->timer = (slp_timer){.at_us = NEVER, .run = run_due_writes};
 }
 
 void slp_writes_stop(slp_writes *all) { slp_timer_clear(all->host, &all->timer); }

@@ -27,7 +27,7 @@ static void on_idle(uv_idle_t *idle);
 
 /* Starts the handle that continues reading: the idle handle if there are bytes to offer or the descriptor
  * can't be polled, otherwise the poll handle. Stops the other handle, and both while reading is paused. */
-static void arm(slp_input *in) {
+static void arm_next_input(slp_input *in) {
   if (in->closing) return;
   int wants = !in->paused && !in->ended;
   int by_poll = in->polled && in->from == in->to && !in->error;
@@ -40,15 +40,15 @@ static void arm(slp_input *in) {
 }
 
 /* Hands out the unused bytes. Returns 1 if all of them were used. */
-static int offer(slp_input *in) {
+static int offer_input_bytes(slp_input *in) {
   in->from += in->user.on_bytes(in->user.arg, in->buffer + in->from, in->to - in->from);
   in->paused = in->from < in->to;
   return !in->paused;
 }
 
-static void end(slp_input *in) {
+static void end_input(slp_input *in) {
   in->ended = 1;
-  arm(in);
+  arm_next_input(in);
   in->user.on_end(in->user.arg, in->error < 0 ? in->error : 0);
 }
 
@@ -69,15 +69,15 @@ static void read_piece(slp_input *in) {
 
 static void go_on(slp_input *in) {
   if (in->from == in->to && !in->error) read_piece(in);
-  if (in->from < in->to && !offer(in)) {
-    arm(in);
+  if (in->from < in->to && !offer_input_bytes(in)) {
+    arm_next_input(in);
     return;
   }
   if (in->closing) return; /* the user has closed it in on_bytes */
   if (in->error)
-    end(in);
+    end_input(in);
   else
-    arm(in);
+    arm_next_input(in);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events) {
@@ -133,7 +133,7 @@ int slp_input_open(slp_input **ret, slp_mem *mem, struct uv_loop_s *loop, const 
     in->poll.data = in;
     in->open_n += in->polled;
   }
-  arm(in);
+  arm_next_input(in);
   *ret = in;
   return 0;
 }
@@ -141,7 +141,7 @@ int slp_input_open(slp_input **ret, slp_mem *mem, struct uv_loop_s *loop, const 
 void slp_input_resume(slp_input *in) {
   if (!in->paused) return;
   in->paused = 0;
-  arm(in);
+  arm_next_input(in);
 }
 
 slp_str slp_input_unused(const slp_input *in) { return (slp_str){in->buffer + in->from, in->to - in->from}; }

@@ -39,7 +39,7 @@
 /* Runs the guard, until the program's end of the pipe is closed. The program writes numbers to the pipe: the
  * id of a process group that the guard must kill at the end, or the negative of that id when the group is
  * gone. */
-static void guard(int fd) {
+static void run_guard(int fd) {
   static int32_t groups[GUARDED_MAX];
   size_t n = 0;
   int32_t number;
@@ -67,7 +67,7 @@ int slp_guard_start(void) {
   pid_t pid = fork();
   if (pid == 0) {
     close(fds[1]);
-    guard(fds[0]);
+    run_guard(fds[0]);
   }
   close(fds[0]);
   if (pid > 0) return fds[1];
@@ -157,11 +157,11 @@ static void tell_exit(slp_piped *p) {
   p->user.on_exit(p->user.arg, p->status, p->signal);
 }
 
-static void look(slp_piped *p) {
+static void tell_exit_if_done(slp_piped *p) {
   if (p->exited && p->out_ended && p->err_ended && !p->pumping && !p->more) tell_exit(p);
 }
 
-static void pump(slp_piped *p);
+static void hand_out_lines(slp_piped *p);
 
 static void on_late(uv_timer_t *timer) {
   slp_piped *p = timer->data;
@@ -170,7 +170,7 @@ static void on_late(uv_timer_t *timer) {
     uv_read_stop((uv_stream_t *)&p->out);
     uv_read_stop((uv_stream_t *)&p->err);
     p->out_ended = p->err_ended = 1;
-    pump(p);
+    hand_out_lines(p);
   } else if (p->out_ended || p->in_broken) {
     p->user.on_broken(p->user.arg, !p->out_ended);
   }
@@ -196,7 +196,7 @@ static void go_on_next_turn(slp_piped *p) {
 
 /* Hands out complete lines while the user listens, or when the process has ended. At the end of standard
  * output, hands out an incomplete last line too. */
-static void pump(slp_piped *p) {
+static void hand_out_lines(slp_piped *p) {
   size_t lines = 0;
   if (p->pumping) return;
   p->pumping = 1;
@@ -225,7 +225,7 @@ static void pump(slp_piped *p) {
     slp_buf_clear(&p->text);
   }
   p->pumping = 0;
-  look(p);
+  tell_exit_if_done(p);
 }
 
 static void give_room(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
@@ -250,7 +250,7 @@ static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
     uv_read_stop(stream);
     if (!p->exited) wait_late(p);
   }
-  pump(p);
+  hand_out_lines(p);
   if (p->out_ended) return;
   /* Stops reading until the next turn: libuv would read again and again in the same turn while the pipe is
    * full. */
@@ -299,7 +299,7 @@ static void on_err(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   if (n < 0) {
     p->err_ended = 1;
     uv_read_stop(stream);
-    look(p);
+    tell_exit_if_done(p);
   }
 }
 
@@ -312,7 +312,7 @@ static void read_err(slp_piped *p) {
 static void on_again(uv_idle_t *idle) {
   slp_piped *p = idle->data;
   uv_idle_stop(idle);
-  pump(p);
+  hand_out_lines(p);
   if (p->dropped) return;
   if (!has_enough(p)) read_out(p);
   read_err(p);
@@ -372,7 +372,7 @@ void slp_piped_drop(slp_piped *p) {
   close_handles(p);
 }
 
-static void reap(slp_piped *p, int how) {
+static void reap_child(slp_piped *p, int how) {
   waited_for(p);
   p->status = WIFEXITED(how) ? WEXITSTATUS(how) : 0;
   p->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
@@ -383,7 +383,7 @@ static void reap(slp_piped *p, int how) {
     return;
   }
   wait_late(p);
-  pump(p);
+  hand_out_lines(p);
   read_out(p);
 }
 
@@ -395,8 +395,8 @@ static void on_child(uv_signal_t *handle, int number) {
     int how;
     after = it->next;
     pid_t got = waitpid(p->pid, &how, WNOHANG);
-    if (got == p->pid) reap(p, how);
-    if (got < 0 && errno == ECHILD) reap(p, 0);
+    if (got == p->pid) reap_child(p, how);
+    if (got < 0 && errno == ECHILD) reap_child(p, 0);
   }
 }
 
@@ -445,7 +445,7 @@ static void default_signals(void) {
 
 /* Makes exec close all descriptors except 0, 1 and 2. Otherwise children would inherit descriptors that
  * libraries opened, as libcurl 7.88 does, or that this program inherited, as from Java. They stay open until
- * exec succeeds, because become() reports a failure of exec through one of them. */
+ * exec succeeds, because exec_in_child() reports a failure of exec through one of them. */
 static void close_others_at_exec(void) {
 #ifdef SYS_close_range
   const unsigned close_on_exec = 4; /* 4 is CLOSE_RANGE_CLOEXEC, which Linux has from 5.11 on */
@@ -458,7 +458,7 @@ static void close_others_at_exec(void) {
 
 /* Runs in the child between fork and exec, so it does only what a signal handler may do. Writes errno to
  * `report` if exec fails. */
-static void become(const char *const *argv, const int fds[3], int report, int guard_fd, pid_t parent) {
+static void exec_in_child(const char *const *argv, const int fds[3], int report, int guard_fd, pid_t parent) {
   int32_t me = (int32_t)getpid();
   setpgid(0, 0);
 #ifdef __linux__
@@ -497,10 +497,10 @@ static int make_pipes(int fds[8]) {
 }
 
 /* Forks, and runs the program in the child. Returns 0, or -errno of fork or of exec. */
-static int run(int fds[8], const char *const *argv, int guard_fd, pid_t *ret_pid) {
+static int fork_and_exec(int fds[8], const char *const *argv, int guard_fd, pid_t *ret_pid) {
   int error = 0;
   pid_t parent = getpid(), pid = fork();
-  if (pid == 0) become(argv, fds, fds[7], guard_fd, parent);
+  if (pid == 0) exec_in_child(argv, fds, fds[7], guard_fd, parent);
   if (pid < 0) return -errno;
   close(fds[7]);
   fds[7] = -1;
@@ -541,7 +541,7 @@ int slp_piped_start(slp_piped **ret, slp_herd *herd, const char *const *argv, co
   slp_piped *p = piped_new(herd, user);
   if (!p) return -ENOMEM;
   int r = make_pipes(fds);
-  if (!r) r = run(fds, argv, herd->guard_fd, &p->pid);
+  if (!r) r = fork_and_exec(fds, argv, herd->guard_fd, &p->pid);
   if (r) {
     close_fds(fds, 8);
     p->dropped = 1;

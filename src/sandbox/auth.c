@@ -47,7 +47,7 @@ typedef struct claim {
   slp_str key_id, scope, date, region, service, headers, signature;
 } claim;
 
-static slp_str until(slp_str *rest, char stop) {
+static slp_str take_until(slp_str *rest, char stop) {
   slp_str s = {rest->p, 0};
   while (s.n < rest->n && s.p[s.n] != stop) s.n++;
   size_t skip = s.n < rest->n ? s.n + 1 : s.n;
@@ -70,13 +70,13 @@ static int read_claim(slp_str authorization, claim *ret) {
   if (authorization.n < n || memcmp(authorization.p, algorithm, n) != 0) return SLP_EBADDATA;
   slp_str rest = {authorization.p + n, authorization.n - n};
   while (rest.n) {
-    slp_str value = trim_spaces(until(&rest, ',')), name = until(&value, '=');
+    slp_str value = trim_spaces(take_until(&rest, ',')), name = take_until(&value, '=');
     if (slp_str_is(name, "Credential")) {
-      ret->key_id = until(&value, '/');
+      ret->key_id = take_until(&value, '/');
       ret->scope = value;
-      ret->date = until(&value, '/');
-      ret->region = until(&value, '/');
-      ret->service = until(&value, '/');
+      ret->date = take_until(&value, '/');
+      ret->region = take_until(&value, '/');
+      ret->service = take_until(&value, '/');
       if (!slp_str_is(value, "aws4_request")) return SLP_EBADDATA;
     } else if (slp_str_is(name, "SignedHeaders")) {
       ret->headers = value;
@@ -118,7 +118,7 @@ static slp_str header_of(const slp_box_request *rq, slp_str name) {
 
 static int is_signed(slp_str names, const char *wanted) {
   while (names.n) {
-    if (slp_str_is(until(&names, ';'), wanted)) return 1;
+    if (slp_str_is(take_until(&names, ';'), wanted)) return 1;
   }
   return 0;
 }
@@ -140,14 +140,14 @@ static int put_digest(slp_box_auth *a, slp_str what, slp_buf *to) {
 }
 
 /* Writes the canonical request into a->text. Returns SLP_EBADDATA if a signed header is missing. */
-static int canonical(slp_box_auth *a, const slp_box_request *rq, const claim *k) {
+static int write_canonical_request(slp_box_auth *a, const slp_box_request *rq, const claim *k) {
   slp_buf *b = &a->text;
-  slp_str query = rq->path, path = until(&query, '?'), names = k->headers;
+  slp_str query = rq->path, path = take_until(&query, '?'), names = k->headers;
   slp_buf_clear(b);
   slp_buf_add_str(b, rq->method);
   slp_buf_addf(b, "\n%.*s\n%.*s\n", (int)path.n, path.p, (int)query.n, query.p);
   while (names.n) {
-    slp_str name = until(&names, ';'), value = header_of(rq, name);
+    slp_str name = take_until(&names, ';'), value = header_of(rq, name);
     if (!value.p) return SLP_EBADDATA;
     slp_buf_add_str(b, name);
     slp_buf_add_char(b, ':');
@@ -188,7 +188,7 @@ static int signature_of(slp_box_auth *a, const slp_box_request *rq, const claim 
                         char hex[64]) {
   uint8_t sum[32];
   slp_buf text;
-  int r = canonical(a, rq, k);
+  int r = write_canonical_request(a, rq, k);
   if (r) return r;
   slp_buf_init(&text, a->mem, 4096);
   slp_buf_addf(&text, "AWS4-HMAC-SHA256\n%.*s\n%.*s\n", (int)date.n, date.p, (int)k->scope.n, k->scope.p);

@@ -182,7 +182,7 @@ static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, sl
 
 /* Returns the shard that a call is about, for the fault script. If the call has an iterator, which contains
  * only the shard's number, the shard's id is written into `room`. */
-static slp_str subject(slp_box_call *c, char room[24]) {
+static slp_str find_call_subject(slp_box_call *c, char room[24]) {
   static const char *const members[] = {"ShardId", "ShardToSplit", "ShardToMerge"};
   slp_box_mark m;
   if (c->service == SLP_BOX_CHANGES) return slp_changes_subject(c);
@@ -228,7 +228,7 @@ static void run_operation(slp_box_call *c, const slp_box_operation *op, const sl
   slp_box_settle(c->box, c->now_ms);
   slp_ddb_settle(c->box, c->now_ms);
   slp_changes_settle(c->box, c->now_ms);
-  slp_box_fault_find(c, subject(c, room));
+  slp_box_fault_find(c, find_call_subject(c, room));
   if (slp_box_fault_before(c, answer)) return;
   if (slp_box_check_input(c, op)) return;
   if (slp_box_fault_twice(c) && (run_unseen(c, op, rq, answer) || slp_box_check_input(c, op))) return;
@@ -296,7 +296,8 @@ static void new_request_id(slp_box *box, char out[40]) {
            (unsigned)(a & 0xffff), (unsigned)(b >> 48), (unsigned long long)(b & UINT64_C(0xffffffffffff)));
 }
 
-static void count(slp_box *box, uint32_t number, const slp_box_request *rq, const slp_box_answer *answer) {
+static void count_request(slp_box *box, uint32_t number, const slp_box_request *rq,
+                          const slp_box_answer *answer) {
   slp_box_use *use = &box->use[number];
   uint64_t out = answer->drop ? 0 : answer->body.n;
   box->stats.requests++;
@@ -376,7 +377,7 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
     answer->has_crc32 = 1;
     answer->crc32 = slp_crc32(slp_buf_str(&answer->body)) ^ (uint32_t)answer->bad_crc32;
   }
-  count(box, number, received, answer);
+  count_request(box, number, received, answer);
 }
 
 /* ---- control requests -------------------------------------------------------------------------------- */
@@ -419,7 +420,7 @@ int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t s
   return r;
 }
 
-static slp_stream *ready(slp_box *box, int64_t now_ms, const char *stream) {
+static slp_stream *settle_and_find_stream(slp_box *box, int64_t now_ms, const char *stream) {
   slp_box_settle(box, now_ms);
   slp_stream *s = slp_box_find(box, slp_str_of(stream));
   return s && s->shards_n > 0 ? s : NULL;
@@ -430,7 +431,7 @@ int slp_box_put(slp_box *box, int64_t now_ms, const char *stream, slp_str key, s
   slp_u128 hash;
   slp_box_seq number;
   char text[SLP_BOX_SEQ_TEXT];
-  slp_stream *s = ready(box, now_ms, stream);
+  slp_stream *s = settle_and_find_stream(box, now_ms, stream);
   if (!s) return SLP_ENOENT;
   if (s->synthetic || key.n > 1024 || data.n > SLP_BOX_RECORD_BYTES) return SLP_EINVAL;
   if (key.p ? key.n < 1 || !slp_utf8_valid(key) : !s->spreads) return SLP_EINVAL;
@@ -457,7 +458,7 @@ int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *
   slp_box_refusal why;
   slp_box_shard *sh;
   slp_u128 at;
-  slp_stream *s = ready(box, now_ms, stream);
+  slp_stream *s = settle_and_find_stream(box, now_ms, stream);
   if (!s) return SLP_ENOENT;
   if (s->change != SLP_BOX_NOTHING) return -EBUSY;
   slp_box_may_split(s, slp_str_of(shard), slp_str_of(new_start_hash), &why, &sh, &at);
@@ -467,7 +468,7 @@ int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *
 int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *adjacent) {
   slp_box_refusal why;
   slp_box_shard *a, *b;
-  slp_stream *s = ready(box, now_ms, stream);
+  slp_stream *s = settle_and_find_stream(box, now_ms, stream);
   if (!s) return SLP_ENOENT;
   if (s->change != SLP_BOX_NOTHING) return -EBUSY;
   slp_box_may_merge(s, slp_str_of(shard), slp_str_of(adjacent), &why, &a, &b);
@@ -475,7 +476,7 @@ int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *
 }
 
 int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t before_ms) {
-  slp_stream *s = ready(box, now_ms, stream);
+  slp_stream *s = settle_and_find_stream(box, now_ms, stream);
   if (!s) return SLP_ENOENT;
   s->trimmed_ms = slp_max_i64(s->trimmed_ms, before_ms);
   s->swept_ms = INT64_MIN;
@@ -484,7 +485,7 @@ int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t befor
 }
 
 int slp_box_keep(slp_box *box, int64_t now_ms, const char *stream, uint32_t hours) {
-  slp_stream *s = ready(box, now_ms, stream);
+  slp_stream *s = settle_and_find_stream(box, now_ms, stream);
   if (!s) return SLP_ENOENT;
   s->retention_ms = hours * SLP_BOX_HOUR_MS;
   s->swept_ms = INT64_MIN;

@@ -10,7 +10,7 @@
 #define READER_MS 1000 /* a reader counts as active for this time after its last call */
 
 /* ---- the iterator of a request, and whether it may be used ----------------------------------------- */
-static int expired(slp_box_call *c, const slp_box_mark *m) {
+static int refuse_expired_iterator(slp_box_call *c, const slp_box_mark *m) {
   char then[64], now[64];
   if (c->now_ms - m->issued_ms <= (int64_t)c->box->o.change_iterator_ms) return 0;
   slp_box_when(m->issued_ms, then);
@@ -25,7 +25,7 @@ static slp_change_shard *shard_of(slp_box_call *c, slp_box_mark *m) {
     slp_box_fail(c, "ValidationException", "Invalid ShardIterator");
     return NULL;
   }
-  if (expired(c, m)) return NULL;
+  if (refuse_expired_iterator(c, m)) return NULL;
   slp_changes *s = slp_changes_find_uid(c->box, m->stream_uid);
   if (!s) {
     slp_box_fail(c, "ResourceNotFoundException", "Requested resource not found: the stream of this iterator");

@@ -38,7 +38,7 @@ slp_str slp_changes_subject(slp_box_call *c) {
   return s ? slp_str_of(s->table) : slp_box_text(c, "TableName");
 }
 
-static int trimmed(slp_box_call *c, const slp_change_shard *sh) {
+static int refuse_trimmed_position(slp_box_call *c, const slp_change_shard *sh) {
   return slp_box_fail(c, "TrimmedDataAccessException",
                       "The operation attempted to read past the oldest stream record in shard %s.", sh->id);
 }
@@ -58,10 +58,10 @@ static int from_number(slp_box_call *c, const slp_change_shard *sh, slp_str numb
                         (int)number.n, number.p, sh->id, start);
   }
   uint64_t place = slp_change_place(sh, number, &exact);
-  if (place < sh->first) return trimmed(c, sh);
+  if (place < sh->first) return refuse_trimmed_position(c, sh);
   if (sh->first > 0 && !exact && place == sh->first)
     /* the number lies between the newest removed record and the oldest record that is kept */
-    return trimmed(c, sh);
+    return refuse_trimmed_position(c, sh);
   if (!exact && place == sh->next && !at_end && !slp_str_is(number, start)) {
     return slp_box_fail(c, "ValidationException", "Invalid SequenceNumber: shard %s has none from %.*s on.",
                         sh->id, (int)number.n, number.p);
@@ -90,7 +90,7 @@ static int from_time(slp_box_call *c, const slp_change_shard *sh, slp_value *whe
   return 0;
 }
 
-static int position(slp_box_call *c, const slp_change_shard *sh, uint64_t *ret) {
+static int read_iterator_position(slp_box_call *c, const slp_change_shard *sh, uint64_t *ret) {
   slp_str type = slp_box_text(c, "ShardIteratorType"), number = slp_box_text(c, "SequenceNumber");
   int at = slp_str_is(type, "AT_SEQUENCE_NUMBER"), after = slp_str_is(type, "AFTER_SEQUENCE_NUMBER");
   if ((at || after) != (number.p != NULL)) {
@@ -124,7 +124,7 @@ int slp_changes_op_iterator(slp_box_call *c) {
                     .stream_uid = s->uid,
                     .shard = sh->index,
                     .issued_ms = c->now_ms};
-  if (position(c, sh, &m.counter)) return -1;
+  if (read_iterator_position(c, sh, &m.counter)) return -1;
   slp_buf_clear(&c->box->scratch);
   if (slp_changes_mark_write(c, s, &m, &c->box->scratch)) return slp_box_no_memory(c);
   slp_out_map(&c->out);

@@ -132,7 +132,7 @@ static uint32_t first_after(const slp_changes *s, slp_str id) {
 
 /* Returns 1 if the shard is to be listed now. If children_of.p is not NULL, only children of that shard are
  * listed. */
-static int listed(const slp_box_call *c, const slp_change_shard *sh, slp_str children_of) {
+static int is_change_shard_listed(const slp_box_call *c, const slp_change_shard *sh, slp_str children_of) {
   if (!sh) return 0;
   if (children_of.p && !slp_str_is(children_of, sh->parent)) return 0;
   return !sh->parent[0] || c->now_ms - sh->born_ms >= (int64_t)sh->stream->quirks.late_children_ms;
@@ -182,7 +182,7 @@ int slp_changes_op_describe(slp_box_call *c) {
   slp_out_list(&c->out);
   if (!empty_page(c, s, after)) {
     for (uint32_t i = first_after(s, after); i < s->shards_n && !more; i++) {
-      if (!listed(c, s->shards[i], children_of)) continue;
+      if (!is_change_shard_listed(c, s->shards[i], children_of)) continue;
       if (limit-- == 0) {
         more = 1;
         break;

@@ -18,22 +18,22 @@
 
 /* Returns how many zeros follow the counter in a number: one for each time that the counter has doubled since
  * SLP_CHANGE_BASE_MIN, at most ZEROS_MAX. */
-static unsigned zeros(uint64_t counter) {
+static unsigned count_number_zeros(uint64_t counter) {
   unsigned n = 0;
   for (uint64_t v = counter / SLP_CHANGE_BASE_MIN; v > 1 && n < ZEROS_MAX; v /= 2) n++;
   return n;
 }
 
-static uint64_t mix(uint64_t v) { /* the last step of splitmix64 */
+static uint64_t mix_counter_bits(uint64_t v) { /* the last step of splitmix64 */
   v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
   return v ^ v >> 31;
 }
 
 size_t slp_change_number(uint64_t counter, uint64_t salt, char out[SLP_CHANGE_NUMBER_TEXT]) {
-  uint64_t low = mix(salt ^ counter * UINT64_C(0x9e3779b97f4a7c15)) % LOW_RANGE;
+  uint64_t low = mix_counter_bits(salt ^ counter * UINT64_C(0x9e3779b97f4a7c15)) % LOW_RANGE;
   int n = snprintf(out, SLP_CHANGE_NUMBER_TEXT, "%llu%.*s%0*llu", (unsigned long long)counter,
-                   (int)zeros(counter), "0000000000", LOW_DIGITS, (unsigned long long)low);
+                   (int)count_number_zeros(counter), "0000000000", LOW_DIGITS, (unsigned long long)low);
   SLP_CHECK(n >= 21 && n <= 40);
   return (size_t)n;
 }

@@ -9,14 +9,14 @@
 #include "sandbox/sandbox.h"
 #include "sandbox/value.h"
 
-static slp_changes *latest(slp_box *box, int64_t now_ms, const char *table) {
+static slp_changes *settle_and_find_latest(slp_box *box, int64_t now_ms, const char *table) {
   slp_changes_settle(box, now_ms);
   return slp_changes_latest(box, slp_str_of(table));
 }
 
 int slp_box_add_change(slp_box *box, int64_t now_ms, const char *table, slp_str keys, slp_str old_image,
                        slp_str new_image, int by_ttl) {
-  slp_changes *s = latest(box, now_ms, table);
+  slp_changes *s = settle_and_find_latest(box, now_ms, table);
   if (!s || s->status != SLP_CHANGES_ENABLED) return SLP_ENOENT;
   if (!keys.p || (!old_image.p && !new_image.p)) return SLP_EINVAL;
   int r = slp_change_store(box, s, now_ms, keys, old_image, new_image, by_ttl);
@@ -24,7 +24,7 @@ int slp_box_add_change(slp_box *box, int64_t now_ms, const char *table, slp_str 
 }
 
 int slp_box_roll(slp_box *box, int64_t now_ms, const char *table, int split) {
-  slp_changes *s = latest(box, now_ms, table);
+  slp_changes *s = settle_and_find_latest(box, now_ms, table);
   if (!s || s->status != SLP_CHANGES_ENABLED) return SLP_ENOENT;
   int r = 0;
   /* A first child takes its parent's place in s->open. A second child is appended behind the n shards, so

@@ -23,7 +23,7 @@ static int room_for(slp_mem *mem, void **array, uint32_t *cap, uint64_t wanted, 
 }
 
 /* Makes room for `more` further shards, which may all be open. */
-static int reserve(slp_box *box, slp_changes *s, uint32_t more) {
+static int reserve_change_shards(slp_box *box, slp_changes *s, uint32_t more) {
   void *shards = s->shards, *open = s->open;
   int r = room_for(box->mem, &shards, &s->shards_cap, (uint64_t)s->shards_n + more, sizeof(void *));
   s->shards = shards;
@@ -76,7 +76,7 @@ static slp_change_shard *shard_new(slp_box *box, slp_changes *s, int64_t at_ms,
   return sh;
 }
 
-/* Adds the shard to s->shards. reserve() must have made room for it. */
+/* Adds the shard to s->shards. reserve_change_shards() must have made room for it. */
 static void take_in(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   name_shard(box, s, sh);
   sh->index = s->shards_n;
@@ -86,7 +86,7 @@ static void take_in(slp_box *box, slp_changes *s, slp_change_shard *sh) {
 
 int slp_change_shards_begin(slp_box *box, slp_changes *s, int64_t at_ms) {
   slp_u128 all = ~(slp_u128)0, each = all / s->partitions + (s->partitions == 1 ? 0 : 1);
-  int r = reserve(box, s, s->partitions);
+  int r = reserve_change_shards(box, s, s->partitions);
   for (uint32_t i = s->open_n; !r && i < s->partitions; i++) {
     slp_change_shard *sh = shard_new(box, s, at_ms, NULL);
     if (!sh) return SLP_ENOMEM;
@@ -111,7 +111,7 @@ int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t 
   slp_change_shard *child[2] = {NULL, NULL};
   SLP_CHECK(slp_change_open(sh) && s->open[sh->open_at] == sh->index && (children == 1 || children == 2));
   if (sh->hash_start == sh->hash_end) children = 1;
-  int r = reserve(box, s, children);
+  int r = reserve_change_shards(box, s, children);
   for (uint32_t i = 0; !r && i < children; i++) {
     child[i] = shard_new(box, s, at_ms, sh);
     if (!child[i]) r = SLP_ENOMEM;
@@ -154,7 +154,7 @@ int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms) {
 }
 
 /* Removes and frees a shard. */
-static void fade(slp_box *box, slp_changes *s, slp_change_shard *sh) {
+static void remove_change_shard(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   slp_change_records_free(box, sh);
   s->shards[sh->index] = NULL;
   s->live--;
@@ -178,7 +178,7 @@ void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms) {
     if (!sh) continue;
     slp_change_drop_before(box, sh, horizon_ms);
     if (!slp_change_open(sh) && sh->first == sh->next && sh->closed_ms <= horizon_ms)
-      fade(box, s, sh);
+      remove_change_shard(box, s, sh);
     else
       s->sweep_ms = slp_min_i64(s->sweep_ms, fades_ms(sh));
   }
@@ -201,7 +201,7 @@ slp_change_shard *slp_change_shard_by_id(const slp_changes *s, slp_str id) {
 
 void slp_change_shards_free(slp_box *box, slp_changes *s) {
   for (uint32_t i = 0; i < s->shards_n; i++) {
-    if (s->shards[i]) fade(box, s, s->shards[i]);
+    if (s->shards[i]) remove_change_shard(box, s, s->shards[i]);
   }
   slp_free(box->mem, s->shards);
   slp_free(box->mem, s->open);

@@ -41,7 +41,7 @@ void slp_changes_box_free(slp_box *box) {
 }
 
 /* ---- one stream --------------------------------------------------------------------------------- */
-static int order(const slp_changes *s, slp_str table, const char *label) {
+static int compare_to_table_label(const slp_changes *s, slp_str table, const char *label) {
   slp_str own = slp_str_of(s->table);
   int by_name = memcmp(own.p, table.p, slp_min_u64(own.n, table.n));
   if (by_name == 0 && own.n != table.n) by_name = own.n < table.n ? -1 : 1;
@@ -55,8 +55,10 @@ static slp_list *place_of(slp_changes_all *all, int64_t now_ms, slp_str table, c
     slp_date_iso(now_ms, label);
     label[23] = 0; /* a label is an ISO time without the Z at its end */
     slp_list *at = all->streams.next;
-    while (at != &all->streams && order(SLP_OWNER(at, slp_changes, link), table, label) < 0) at = at->next;
-    if (at == &all->streams || order(SLP_OWNER(at, slp_changes, link), table, label) != 0) return at;
+    while (at != &all->streams && compare_to_table_label(SLP_OWNER(at, slp_changes, link), table, label) < 0)
+      at = at->next;
+    if (at == &all->streams || compare_to_table_label(SLP_OWNER(at, slp_changes, link), table, label) != 0)
+      return at;
   }
 }
 

@@ -30,7 +30,7 @@ int slp_control_is_here(slp_str host) {
 }
 
 /* Returns the value of a query parameter without decoding it: the values used here need no escapes. */
-static slp_str parameter(slp_str query, const char *name) {
+static slp_str find_query_parameter(slp_str query, const char *name) {
   size_t n = strlen(name);
   while (query.n) {
     size_t len = 0;
@@ -43,14 +43,14 @@ static slp_str parameter(slp_str query, const char *name) {
   return (slp_str){NULL, 0};
 }
 
-static uint64_t number(slp_str query, const char *name, uint64_t otherwise, int *bad) {
+static uint64_t read_number_parameter(slp_str query, const char *name, uint64_t otherwise, int *bad) {
   uint64_t v = otherwise;
-  slp_str text = parameter(query, name);
+  slp_str text = find_query_parameter(query, name);
   if (text.p && slp_parse_u64(text, &v)) *bad = 1;
   return v;
 }
 
-static void say(slp_control_answer *a, int status, const char *text) {
+static void set_text_answer(slp_control_answer *a, int status, const char *text) {
   a->status = status;
   a->content_type = "text/plain";
   slp_buf_clear(&a->body);
@@ -59,22 +59,22 @@ static void say(slp_control_answer *a, int status, const char *text) {
 
 static void say_result(slp_control_answer *a, int r) {
   if (r == 0)
-    say(a, 200, "ok\n");
+    set_text_answer(a, 200, "ok\n");
   else if (r == SLP_ENOENT)
-    say(a, 404, "no such stream, shard or table\n");
+    set_text_answer(a, 404, "no such stream, shard or table\n");
   else if (r == -EEXIST)
-    say(a, 409, "it exists\n");
+    set_text_answer(a, 409, "it exists\n");
   else if (r == -EBUSY)
-    say(a, 409, "the stream is being changed\n");
+    set_text_answer(a, 409, "the stream is being changed\n");
   else if (r == SLP_EINVAL)
-    say(a, 400, "a value is missing or out of range\n");
+    set_text_answer(a, 400, "a value is missing or out of range\n");
   else
-    say(a, 500, "failed\n");
+    set_text_answer(a, 500, "failed\n");
 }
 
 /* Copies a parameter into `room`, and adds a NUL. Returns "" if the parameter is absent or too long. */
 static const char *text_of(slp_str query, const char *name, char room[NAME_ROOM]) {
-  slp_str v = parameter(query, name);
+  slp_str v = find_query_parameter(query, name);
   if (v.n >= NAME_ROOM) v.n = 0;
   if (v.n) memcpy(room, v.p, v.n);
   room[v.n] = 0;
@@ -90,14 +90,14 @@ static void set_faults(sloop_sandbox_t *b, slp_str method, slp_str body, slp_con
   }
   char *script = slp_strdup(b->mem, body);
   if (!script) {
-    say(a, 500, "no memory\n");
+    set_text_answer(a, 500, "no memory\n");
     return;
   }
   r = sloop_sandbox_faults(b, script, why, sizeof why);
   slp_free(b->mem, script);
   if (r == SLP_EINVAL) {
     snprintf(message, sizeof message, "not understood: %s\n", why);
-    say(a, 400, message);
+    set_text_answer(a, 400, message);
   } else {
     say_result(a, r);
   }
@@ -107,10 +107,13 @@ static int make_synthetic(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char name[NAME_ROOM];
   int bad = 0;
-  uint64_t shards = number(query, "shards", 1, &bad), bytes = number(query, "bytes", 1024, &bad);
+  uint64_t shards = read_number_parameter(query, "shards", 1, &bad),
+           bytes = read_number_parameter(query, "bytes", 1024, &bad);
   uint64_t records = UINT64_MAX;
-  if (!slp_str_is(parameter(query, "records"), "*")) records = number(query, "records", UINT64_MAX, &bad);
-  uint64_t rate = number(query, "rate", 0, &bad), seed = number(query, "seed", 1, &bad);
+  if (!slp_str_is(find_query_parameter(query, "records"), "*"))
+    records = read_number_parameter(query, "records", UINT64_MAX, &bad);
+  uint64_t rate = read_number_parameter(query, "rate", 0, &bad),
+           seed = read_number_parameter(query, "seed", 1, &bad);
   if (bad || shards > UINT32_MAX || bytes > UINT32_MAX) return SLP_EINVAL;
   return sloop_sandbox_synthetic(b, text_of(query, "name", name), (uint32_t)shards, records, (uint32_t)bytes,
                                  rate, seed);
@@ -125,12 +128,12 @@ static int move_clock(sloop_sandbox_t *b, slp_str query, slp_str body) {
   return 0;
 }
 
-static int trim(sloop_sandbox_t *b, slp_str query, slp_str body) {
+static int trim_stream_or_table(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char stream[NAME_ROOM], table[NAME_ROOM];
   int64_t before;
-  if (slp_parse_i64(parameter(query, "before"), &before)) return SLP_EINVAL;
-  if (parameter(query, "table").p) {
+  if (slp_parse_i64(find_query_parameter(query, "before"), &before)) return SLP_EINVAL;
+  if (find_query_parameter(query, "table").p) {
     return sloop_sandbox_trim_table(b, text_of(query, "table", table), before);
   }
   return sloop_sandbox_trim(b, text_of(query, "stream", stream), before);
@@ -140,12 +143,12 @@ static int make_stream(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char name[NAME_ROOM];
   int bad = 0;
-  uint64_t shards = number(query, "shards", 1, &bad);
+  uint64_t shards = read_number_parameter(query, "shards", 1, &bad);
   if (bad || shards > UINT32_MAX) return SLP_EINVAL;
   return sloop_sandbox_stream(b, text_of(query, "name", name), (uint32_t)shards);
 }
 
-static int split(sloop_sandbox_t *b, slp_str query, slp_str body) {
+static int split_named_shard(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char stream[NAME_ROOM], shard[NAME_ROOM], at[NAME_ROOM];
   text_of(query, "at", at);
@@ -153,7 +156,7 @@ static int split(sloop_sandbox_t *b, slp_str query, slp_str body) {
                              at[0] ? at : NULL);
 }
 
-static int merge(sloop_sandbox_t *b, slp_str query, slp_str body) {
+static int merge_named_shards(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char stream[NAME_ROOM], shard[NAME_ROOM], adjacent[NAME_ROOM];
   return sloop_sandbox_merge(b, text_of(query, "stream", stream), text_of(query, "shard", shard),
@@ -164,24 +167,25 @@ static int make_table(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char name[NAME_ROOM], view[NAME_ROOM];
   int bad = 0;
-  uint64_t partitions = number(query, "partitions", 4, &bad);
+  uint64_t partitions = read_number_parameter(query, "partitions", 4, &bad);
   if (bad || partitions > UINT32_MAX) return SLP_EINVAL;
   text_of(query, "view", view);
   return sloop_sandbox_table(b, text_of(query, "name", name), (uint32_t)partitions,
                              view[0] ? view : "NEW_AND_OLD_IMAGES");
 }
 
-static int roll(sloop_sandbox_t *b, slp_str query, slp_str body) {
+static int roll_named_table(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char table[NAME_ROOM];
-  return sloop_sandbox_roll(b, text_of(query, "table", table), slp_str_is(parameter(query, "split"), "1"));
+  return sloop_sandbox_roll(b, text_of(query, "table", table),
+                            slp_str_is(find_query_parameter(query, "split"), "1"));
 }
 
-static int stale(sloop_sandbox_t *b, slp_str query, slp_str body) {
+static int set_table_stale_ms(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char table[NAME_ROOM];
   int bad = 0;
-  uint64_t ms = number(query, "ms", 0, &bad);
+  uint64_t ms = read_number_parameter(query, "ms", 0, &bad);
   if (bad || ms > UINT32_MAX) return SLP_EINVAL;
   return sloop_sandbox_stale(b, text_of(query, "table", table), (uint32_t)ms);
 }
@@ -189,8 +193,8 @@ static int stale(sloop_sandbox_t *b, slp_str query, slp_str body) {
 static int set_quirk(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char table[NAME_ROOM], name[NAME_ROOM];
-  int bad = 0, all = !parameter(query, "table").p;
-  uint64_t value = number(query, "value", 1, &bad);
+  int bad = 0, all = !find_query_parameter(query, "table").p;
+  uint64_t value = read_number_parameter(query, "value", 1, &bad);
   if (bad || value > UINT32_MAX) return SLP_EINVAL;
   return sloop_sandbox_quirk(b, all ? NULL : text_of(query, "table", table), text_of(query, "name", name),
                              (uint32_t)value);
@@ -198,7 +202,7 @@ static int set_quirk(sloop_sandbox_t *b, slp_str query, slp_str body) {
 
 /* Cuts the next column off the line and returns a copy of it. Returns "" for the column "-", which means an
  * absent value, and NULL if there is no memory. */
-static char *column(sloop_sandbox_t *b, slp_str *line) {
+static char *take_change_column(sloop_sandbox_t *b, slp_str *line) {
   size_t n = 0;
   while (n < line->n && line->p[n] != '\t') n++;
   slp_str text = {line->p, n};
@@ -211,7 +215,7 @@ static int one_change(sloop_sandbox_t *b, const char *table, int by_ttl, slp_str
   char *part[3];
   int r = 0;
   for (int i = 0; i < 3; i++) {
-    part[i] = column(b, &line);
+    part[i] = take_change_column(b, &line);
     if (!part[i]) r = SLP_ENOMEM;
   }
   if (!r) {
@@ -225,7 +229,7 @@ static int one_change(sloop_sandbox_t *b, const char *table, int by_ttl, slp_str
  * OLD or NEW may be absent. */
 static int make_changes(sloop_sandbox_t *b, slp_str query, slp_str body) {
   char table[NAME_ROOM];
-  int r = 0, by_ttl = slp_str_is(parameter(query, "ttl"), "1");
+  int r = 0, by_ttl = slp_str_is(find_query_parameter(query, "ttl"), "1");
   text_of(query, "table", table);
   while (body.n && !r) {
     const char *end = memchr(body.p, '\n', body.n);
@@ -241,10 +245,10 @@ static const struct {
   const char *name;
   int (*run)(sloop_sandbox_t *b, slp_str query, slp_str body);
 } orders[] = {
-    {"clock", move_clock},    {"trim", trim},   {"synthetic", make_synthetic},
-    {"stream", make_stream},  {"split", split}, {"merge", merge},
-    {"table", make_table},    {"roll", roll},   {"quirk", set_quirk},
-    {"change", make_changes}, {"stale", stale},
+    {"clock", move_clock},    {"trim", trim_stream_or_table}, {"synthetic", make_synthetic},
+    {"stream", make_stream},  {"split", split_named_shard},   {"merge", merge_named_shards},
+    {"table", make_table},    {"roll", roll_named_table},     {"quirk", set_quirk},
+    {"change", make_changes}, {"stale", set_table_stale_ms},
 };
 
 static void carry_out(sloop_sandbox_t *b, slp_str what, slp_str query, slp_str body, slp_control_answer *a) {
@@ -253,7 +257,7 @@ static void carry_out(sloop_sandbox_t *b, slp_str what, slp_str query, slp_str b
     say_result(a, orders[i].run(b, query, body));
     return;
   }
-  say(a, 404, "no such order\n");
+  set_text_answer(a, 404, "no such order\n");
 }
 
 void slp_control_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body,
@@ -271,9 +275,9 @@ void slp_control_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_st
     } else if (slp_str_is(what, "clock")) {
       char text[32];
       snprintf(text, sizeof text, "%lld\n", (long long)slp_front_now_ms(b));
-      say(a, 200, text);
+      set_text_answer(a, 200, text);
     } else {
-      say(a, 404, "no such order\n");
+      set_text_answer(a, 404, "no such order\n");
     }
     return;
   }
@@ -281,7 +285,7 @@ void slp_control_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_st
   if (slp_str_is(what, "faults") && (deletes || slp_str_is(method, "POST")))
     set_faults(b, method, body, a);
   else if (!slp_str_is(method, "POST"))
-    say(a, 405, "orders are given with POST\n");
+    set_text_answer(a, 405, "orders are given with POST\n");
   else
     carry_out(b, what, query, body, a);
 }

@@ -38,7 +38,8 @@ int slp_in_flag(slp_box_call *c, uint32_t node, const char *name) {
   return v && v->kind == SLP_VALUE_BOOL && v->i;
 }
 
-static int container(slp_box_call *c, uint32_t node, const char *name, slp_value_kind kind, uint32_t *ret) {
+static int get_container_member(slp_box_call *c, uint32_t node, const char *name, slp_value_kind kind,
+                                uint32_t *ret) {
   const slp_value *v = slp_in_get(c, node, name);
   *ret = v ? slp_box_tree_number(c->in, v) : 0;
   if (!v || v->kind == kind) return 0;
@@ -46,11 +47,11 @@ static int container(slp_box_call *c, uint32_t node, const char *name, slp_value
 }
 
 int slp_in_map(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret) {
-  return container(c, node, name, SLP_VALUE_MAP, ret);
+  return get_container_member(c, node, name, SLP_VALUE_MAP, ret);
 }
 
 int slp_in_list(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret) {
-  return container(c, node, name, SLP_VALUE_LIST, ret);
+  return get_container_member(c, node, name, SLP_VALUE_LIST, ret);
 }
 
 void slp_out_item(slp_box_call *c, const slp_av *item) {

@@ -7,12 +7,12 @@
 #define WRITES_MAX 25
 #define GET_BYTES (16u << 20)
 
-static int throttled(const slp_box_call *c) {
+static int is_call_throttled(const slp_box_call *c) {
   return c->error && strcmp(c->error, "ProvisionedThroughputExceededException") == 0;
 }
 
 /* Clears the call's error: the call succeeds, because another part of the batch has succeeded. */
-static void forgive(slp_box_call *c) {
+static void clear_call_failure(slp_box_call *c) {
   c->error = NULL;
   c->error_more = (slp_str){NULL, 0};
 }
@@ -172,8 +172,8 @@ int slp_batch_op_get(slp_box_call *c) {
     }
     left += p->left;
   }
-  if (throttled(c) && left == total) return -1;
-  forgive(c);
+  if (is_call_throttled(c) && left == total) return -1;
+  clear_call_failure(c);
   slp_out_map(&c->out);
   put_found(c, parts);
   slp_out_key(&c->out, "UnprocessedKeys");
@@ -285,8 +285,8 @@ int slp_batch_op_write(slp_box_call *c) {
     w->left[i] = (uint8_t)(r == 1);
     left += r == 1;
   }
-  if (throttled(c) && left == w->n) return -1;
-  forgive(c);
+  if (is_call_throttled(c) && left == w->n) return -1;
+  clear_call_failure(c);
   slp_out_map(&c->out);
   put_unwritten(c, w);
   slp_cost_put(c, costs, 1, 0);

@@ -23,11 +23,13 @@ slp_cost *slp_cost_of(slp_box_call *c, slp_cost **all, slp_table *t) {
   return *all;
 }
 
-static int64_t steps(size_t size, size_t step) { return size ? (int64_t)((size + step - 1) / step) : 1; }
+static int64_t count_size_steps(size_t size, size_t step) {
+  return size ? (int64_t)((size + step - 1) / step) : 1;
+}
 
-int64_t slp_cost_write(size_t size) { return UNIT * steps(size, WRITE_BYTES); }
+int64_t slp_cost_write(size_t size) { return UNIT * count_size_steps(size, WRITE_BYTES); }
 int64_t slp_cost_read(size_t size, int consistent) {
-  return (consistent ? UNIT : 1) * steps(size, READ_BYTES);
+  return (consistent ? UNIT : 1) * count_size_steps(size, READ_BYTES);
 }
 
 static int same_keys(const slp_index *x, const slp_av *a, const slp_av *b) {
@@ -71,7 +73,7 @@ void slp_bucket_set(slp_bucket *b, int64_t now_ms, int64_t units) {
   *b = (slp_bucket){.units = units, .at_ms = now_ms, .thousandths = units * UNIT * BURST_S * 1000};
 }
 
-static void refill(slp_bucket *b, int64_t now_ms) {
+static void refill_bucket(slp_bucket *b, int64_t now_ms) {
   int64_t most = b->units * UNIT * BURST_S * 1000;
   if (now_ms > b->at_ms) {
     int64_t passed_ms = slp_min_i64(now_ms - b->at_ms, BURST_S * 1000 * 2);
@@ -80,7 +82,7 @@ static void refill(slp_bucket *b, int64_t now_ms) {
   b->at_ms = now_ms;
 }
 
-static int throttled(slp_box_call *c, const slp_table *t, uint32_t n, const char *kind) {
+static int refuse_for_throughput(slp_box_call *c, const slp_table *t, uint32_t n, const char *kind) {
   char arn[400], more[600];
   const slp_index *x = &t->index[n];
   int global = n > 0 && !x->local;
@@ -114,12 +116,12 @@ int slp_cost_take_writes(slp_box_call *c, slp_cost *cost) {
   for (uint32_t n = 0; n < t->indexes_n; n++) {
     slp_bucket *b = &t->index[n].writes;
     if (t->index[n].local) continue;
-    refill(b, c->now_ms);
+    refill_bucket(b, c->now_ms);
     int64_t wanted = writes_of(cost, n) * 1000;
     /* An operation may cost more than a bucket can hold. Such an operation is carried out when the bucket is
      * full. */
     if (b->thousandths < wanted && b->thousandths < b->units * UNIT * BURST_S * 1000) {
-      return throttled(c, t, n, "Write");
+      return refuse_for_throughput(c, t, n, "Write");
     }
   }
   for (uint32_t n = 0; n < t->indexes_n; n++) {
@@ -131,8 +133,8 @@ int slp_cost_take_writes(slp_box_call *c, slp_cost *cost) {
 int slp_cost_may_read(slp_box_call *c, slp_table *t, uint32_t n) {
   if (t->on_demand) return 0;
   if (t->index[n].local) n = 0;
-  refill(&t->index[n].reads, c->now_ms);
-  return t->index[n].reads.thousandths > 0 ? 0 : throttled(c, t, n, "Read");
+  refill_bucket(&t->index[n].reads, c->now_ms);
+  return t->index[n].reads.thousandths > 0 ? 0 : refuse_for_throughput(c, t, n, "Read");
 }
 
 void slp_cost_take_reads(slp_box_call *c, slp_cost *cost) {
@@ -140,7 +142,7 @@ void slp_cost_take_reads(slp_box_call *c, slp_cost *cost) {
   if (t->on_demand) return;
   for (uint32_t n = 0; n < t->indexes_n; n++) {
     slp_bucket *b = &t->index[t->index[n].local ? 0 : n].reads;
-    refill(b, c->now_ms);
+    refill_bucket(b, c->now_ms);
     b->thousandths -= cost->reads[n] * 1000;
   }
 }

@@ -51,7 +51,7 @@ static void put_throughput(slp_box_out *o, const slp_index *x) {
 }
 
 /* Returns the number of items in an index. */
-static uint64_t held(const slp_table *t, const slp_index *x) {
+static uint64_t count_index_items(const slp_table *t, const slp_index *x) {
   uint64_t n = 0;
   for (size_t i = 0; i < t->rows_n; i++) {
     const slp_item *item = slp_row_at(t->rows[i], INT64_MAX);
@@ -84,7 +84,7 @@ static void put_index(slp_box_call *c, const slp_table *t, const slp_index *x) {
   slp_table_arn(c, t, arn);
   snprintf(full, sizeof full, "%s/index/%.255s", arn, x->name);
   slp_out_put_z(o, "IndexArn", full);
-  slp_out_put_i64(o, "ItemCount", (int64_t)held(t, x));
+  slp_out_put_i64(o, "ItemCount", (int64_t)count_index_items(t, x));
   slp_out_end(o);
 }
 

@@ -14,7 +14,7 @@ slp_av *slp_path_find(const slp_path *p, const slp_av *item) {
 
 /* Returns what the function size() of expressions gives for a value. SIZE_MAX: a value of this kind has no
  * size. */
-static size_t extent(const slp_av *v) {
+static size_t compute_expression_size(const slp_av *v) {
   switch (v->kind) {
     case SLP_AV_S:
     case SLP_AV_B: return v->text.n;
@@ -32,7 +32,7 @@ static const slp_av *value_of(const slp_x *x, const slp_av *item, slp_av *room, 
   if (x->op == SLP_X_PATH) return item ? slp_path_find(x->path, item) : NULL;
   if (x->op != SLP_X_SIZE) return NULL; /* the other operators occur only in updates */
   const slp_av *of = value_of(x->a, item, room, digits);
-  size_t n = of ? extent(of) : SIZE_MAX, at = 24;
+  size_t n = of ? compute_expression_size(of) : SIZE_MAX, at = 24;
   if (n == SIZE_MAX) return NULL;
   do digits[--at] = (char)('0' + n % 10);
   while ((n /= 10) > 0);
@@ -40,14 +40,14 @@ static const slp_av *value_of(const slp_x *x, const slp_av *item, slp_av *room, 
   return room;
 }
 
-static int ordered(const slp_av *a, const slp_av *b) {
+static int are_both_ordered(const slp_av *a, const slp_av *b) {
   return a->kind == b->kind && (a->kind == SLP_AV_S || a->kind == SLP_AV_N || a->kind == SLP_AV_B);
 }
 
-static int compares(slp_x_op op, const slp_av *a, const slp_av *b) {
+static int does_comparison_hold(slp_x_op op, const slp_av *a, const slp_av *b) {
   if (op == SLP_X_EQ) return slp_av_equal(a, b);
   if (op == SLP_X_NE) return !slp_av_equal(a, b);
-  if (!ordered(a, b)) return 0;
+  if (!are_both_ordered(a, b)) return 0;
   int c = slp_av_cmp(a, b);
   switch (op) {
     case SLP_X_LT: return c < 0;
@@ -57,7 +57,7 @@ static int compares(slp_x_op op, const slp_av *a, const slp_av *b) {
   }
 }
 
-static int contains(const slp_av *in, const slp_av *what) {
+static int value_contains(const slp_av *in, const slp_av *what) {
   if (in->kind == SLP_AV_S || in->kind == SLP_AV_B) {
     if (what->kind != in->kind) return 0;
     return what->text.n == 0 ||
@@ -70,7 +70,7 @@ static int contains(const slp_av *in, const slp_av *what) {
   return 0;
 }
 
-static int begins(const slp_av *v, const slp_av *with) {
+static int value_begins_with(const slp_av *v, const slp_av *with) {
   if (v->kind != with->kind || (v->kind != SLP_AV_S && v->kind != SLP_AV_B)) return 0;
   return with->text.n <= v->text.n &&
          (with->text.n == 0 || memcmp(v->text.p, with->text.p, with->text.n) == 0);
@@ -83,11 +83,11 @@ static int two_operands(const slp_x *x, const slp_av *item) {
   /* an absent value differs from every value that is there */
   if (!a || !b) return x->op == SLP_X_NE && a != b;
   switch (x->op) {
-    case SLP_X_BEGINS: return begins(a, b);
-    case SLP_X_CONTAINS: return contains(a, b);
-    case SLP_X_NOT_CONTAINS: return !contains(a, b);
+    case SLP_X_BEGINS: return value_begins_with(a, b);
+    case SLP_X_CONTAINS: return value_contains(a, b);
+    case SLP_X_NOT_CONTAINS: return !value_contains(a, b);
     case SLP_X_TYPE: return b->kind == SLP_AV_S && slp_str_is(b->text, slp_av_kind_name(a->kind));
-    default: return compares(x->op, a, b);
+    default: return does_comparison_hold(x->op, a, b);
   }
 }
 
@@ -97,7 +97,8 @@ static int is_between(const slp_x *x, const slp_av *item) {
   const slp_av *a = value_of(x->a, item, &room[0], digits[0]);
   const slp_av *low = value_of(x->b, item, &room[1], digits[1]);
   const slp_av *high = value_of(x->b->next, item, &room[2], digits[2]);
-  return a && low && high && compares(SLP_X_GE, a, low) && compares(SLP_X_LE, a, high);
+  return a && low && high && does_comparison_hold(SLP_X_GE, a, low) &&
+         does_comparison_hold(SLP_X_LE, a, high);
 }
 
 static int is_in(const slp_x *x, const slp_av *item) {
@@ -127,8 +128,8 @@ int slp_x_holds(const slp_x *x, const slp_av *item) {
 /* ---- projections --------------------------------------------------------------------------------------- */
 /* Finds the paths that lead through this member or element of a value. *ret gets what remains of each path
  * after this step. */
-static int rests(slp_arena *a, const slp_paths *paths, const slp_av *member, uint32_t index,
-                 slp_paths **ret) {
+static int find_rests_of_paths(slp_arena *a, const slp_paths *paths, const slp_av *member, uint32_t index,
+                               slp_paths **ret) {
   slp_paths **to = ret;
   *ret = NULL;
   for (; paths; paths = paths->next) {
@@ -153,7 +154,7 @@ slp_av *slp_project(slp_arena *a, const slp_paths *paths, const slp_av *v) {
   to = &out->first;
   for (const slp_av *m = v->first; m; m = m->next, index++) {
     slp_paths *on;
-    if (rests(a, paths, m, index, &on)) return NULL;
+    if (find_rests_of_paths(a, paths, m, index, &on)) return NULL;
     if (!on) continue;
     int container = m->kind == SLP_AV_M || m->kind == SLP_AV_L;
     if (on->path && !container) continue;

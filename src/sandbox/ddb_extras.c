@@ -79,7 +79,7 @@ int slp_table_tags_read(slp_box_call *c, slp_table *t) {
   return 0;
 }
 
-static slp_table *tagged(slp_box_call *c) {
+static slp_table *find_tagged_table(slp_box_call *c) {
   slp_str arn = slp_box_text(c, "ResourceArn");
   slp_table *t = slp_table_find(c->box, slp_table_bare_name(arn));
   if (t && arn.n > 4 && memcmp(arn.p, "arn:", 4) == 0) return t;
@@ -90,12 +90,12 @@ static slp_table *tagged(slp_box_call *c) {
 
 /* The answers of TagResource and UntagResource are empty. */
 int slp_table_op_tag(slp_box_call *c) {
-  slp_table *t = tagged(c);
+  slp_table *t = find_tagged_table(c);
   return t ? slp_table_tags_read(c, t) : -1;
 }
 
 int slp_table_op_untag(slp_box_call *c) {
-  slp_table *t = tagged(c);
+  slp_table *t = find_tagged_table(c);
   uint32_t list;
   if (!t || slp_in_list(c, 0, "TagKeys", &list)) return -1;
   for (uint32_t i = list ? c->in->v[list].child : 0; i; i = c->in->v[i].next) {
@@ -108,7 +108,7 @@ int slp_table_op_untag(slp_box_call *c) {
 }
 
 int slp_table_op_list_tags(slp_box_call *c) {
-  slp_table *t = tagged(c);
+  slp_table *t = find_tagged_table(c);
   if (!t) return -1;
   slp_out_map(&c->out);
   slp_out_key(&c->out, "Tags");
@@ -134,7 +134,7 @@ static slp_table *backed_up(slp_box_call *c) {
   return NULL;
 }
 
-static int describe(slp_box_call *c, const slp_table *t) {
+static int put_backup_description(slp_box_call *c, const slp_table *t) {
   slp_box_out *o = &c->out;
   slp_out_map(o);
   slp_out_key(o, "ContinuousBackupsDescription");
@@ -158,7 +158,7 @@ static int describe(slp_box_call *c, const slp_table *t) {
 
 int slp_table_op_describe_backups(slp_box_call *c) {
   const slp_table *t = backed_up(c);
-  return t ? describe(c, t) : -1;
+  return t ? put_backup_description(c, t) : -1;
 }
 
 int slp_table_op_backups(slp_box_call *c) {
@@ -175,5 +175,5 @@ int slp_table_op_backups(slp_box_call *c) {
   if (on && !t->recovery_from_ms) t->recovery_from_ms = c->now_ms;
   if (!on) t->recovery_from_ms = 0;
   t->recovery_days = days ? (uint8_t)days->i : RECOVERY_DAYS;
-  return describe(c, t);
+  return put_backup_description(c, t);
 }

@@ -8,7 +8,7 @@
 
 #define INVALID "One or more parameter values were invalid: "
 
-static slp_av *refuse(slp_box_call *c, const char *why) {
+static slp_av *refuse_item_input(slp_box_call *c, const char *why) {
   slp_box_fail(c, "ValidationException", "%s", why);
   return NULL;
 }
@@ -33,7 +33,7 @@ static slp_av *read_number(slp_box_call *c, slp_str text) {
                  text.p);
     return NULL;
   }
-  if (fault) return refuse(c, slp_n38_why(fault));
+  if (fault) return refuse_item_input(c, slp_n38_why(fault));
   slp_av *v = slp_av_number(slp_call_arena(c), &n);
   return v ? v : no_memory(c);
 }
@@ -76,13 +76,13 @@ static slp_av *read_set(slp_box_call *c, slp_av *set, uint32_t node) {
     set->count++;
   }
   if (set->count == 0) {
-    return refuse(c, of == SLP_AV_S   ? INVALID "An string set  may not be empty"
-                     : of == SLP_AV_N ? INVALID "An number set  may not be empty"
-                                      : INVALID "Binary sets should not be empty");
+    return refuse_item_input(c, of == SLP_AV_S   ? INVALID "An string set  may not be empty"
+                                : of == SLP_AV_N ? INVALID "An number set  may not be empty"
+                                                 : INVALID "Binary sets should not be empty");
   }
   set_text(set, text);
   if (slp_av_sort_set(set)) return set;
-  if (of == SLP_AV_N) return refuse(c, "Input collection contains duplicates");
+  if (of == SLP_AV_N) return refuse_item_input(c, "Input collection contains duplicates");
   slp_box_fail(c, "ValidationException", INVALID "Input collection %s%s contains duplicates.", text,
                of == SLP_AV_B ? "of type BS" : "");
   return NULL;
@@ -96,14 +96,16 @@ static slp_av *read_members(slp_box_call *c, slp_av *of, uint32_t node, uint32_t
     *to = read_at(c, i, depth + 1);
     if (!*to) return NULL;
     if (map) {
-      if (c->in->v[i].key.n == 0) return refuse(c, INVALID "The name of an attribute may not be empty");
-      if (c->in->v[i].key.n > UINT16_MAX) return refuse(c, INVALID "The name of an attribute is too long");
+      if (c->in->v[i].key.n == 0)
+        return refuse_item_input(c, INVALID "The name of an attribute may not be empty");
+      if (c->in->v[i].key.n > UINT16_MAX)
+        return refuse_item_input(c, INVALID "The name of an attribute is too long");
       (*to)->name = c->in->v[i].key;
     }
     to = &(*to)->next;
     of->count++;
   }
-  if (map && !slp_av_sort_map(of)) return refuse(c, INVALID "An attribute is given twice");
+  if (map && !slp_av_sort_map(of)) return refuse_item_input(c, INVALID "An attribute is given twice");
   return of;
 }
 
@@ -116,7 +118,8 @@ static slp_av *read_as(slp_box_call *c, slp_av_kind kind, uint32_t node, uint32_
     case SLP_AV_BOOL: v->on = from->i != 0; return from->kind == SLP_VALUE_BOOL ? v : wrong_kind(c, "BOOL");
     case SLP_AV_NULL:
       if (from->kind != SLP_VALUE_BOOL) return wrong_kind(c, "NULL");
-      return from->i ? v : refuse(c, INVALID "Null attribute value types must have the value of true");
+      return from->i ? v
+                     : refuse_item_input(c, INVALID "Null attribute value types must have the value of true");
     case SLP_AV_L:
     case SLP_AV_M: return read_members(c, v, node, depth);
     default: return read_set(c, v, node);
@@ -132,7 +135,7 @@ static slp_av *read_at(slp_box_call *c, uint32_t node, uint32_t depth) {
   for (uint32_t i = c->in->v[node].child; i; i = c->in->v[i].next) {
     if (c->in->v[i].kind == SLP_VALUE_NULL) continue;
     if (found) {
-      return refuse(
+      return refuse_item_input(
           c,
           "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
           "supported datatypes");
@@ -140,15 +143,17 @@ static slp_av *read_at(slp_box_call *c, uint32_t node, uint32_t depth) {
     found = i;
   }
   if (depth > SLP_AV_DEPTH) {
-    return refuse(c,
-                  "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
-                  "beyond supported limit");
+    return refuse_item_input(
+        c,
+        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
+        "beyond supported limit");
   }
   for (int kind = SLP_AV_S; found && kind <= SLP_AV_BS; kind++) {
     if (!slp_str_is(c->in->v[found].key, slp_av_kind_name((slp_av_kind)kind))) continue;
     return read_as(c, (slp_av_kind)kind, found, depth);
   }
-  return refuse(c, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+  return refuse_item_input(
+      c, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
 }
 
 slp_av *slp_av_read(slp_box_call *c, uint32_t node) { return read_at(c, node, 1); }

@@ -23,7 +23,7 @@ struct slp_key_load {
   int64_t at_ms, writes, reads;
 };
 
-static slp_key_load *refilled(slp_key_load *k, int64_t now_ms) {
+static slp_key_load *refill_key_load(slp_key_load *k, int64_t now_ms) {
   int64_t passed = slp_min_i64(slp_max_i64(now_ms - k->at_ms, 0), 100 * SAVED_MS);
   k->writes = slp_min_i64(WRITES_MS * SAVED_MS, k->writes + passed * WRITES_MS);
   k->reads = slp_min_i64(READS_MS * SAVED_MS, k->reads + passed * READS_MS);
@@ -37,7 +37,7 @@ static slp_key_load *refilled(slp_key_load *k, int64_t now_ms) {
 static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   size_t at = 0;
   for (slp_key_load *k; (k = slp_map_each(&t->keys, &at));) {
-    refilled(k, now_ms);
+    refill_key_load(k, now_ms);
     if (k->writes < WRITES_MS * SAVED_MS || k->reads < READS_MS * SAVED_MS) continue;
     slp_map_remove(&t->keys, k->name);
     slp_free(box->mem, k);
@@ -51,7 +51,7 @@ static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) 
   slp_box *box = c->box;
   if (!box->o.key_limits) return NULL;
   slp_key_load *k = slp_map_get(&t->keys, hash->text);
-  if (k) return refilled(k, c->now_ms);
+  if (k) return refill_key_load(k, c->now_ms);
   if (t->keys.live >= slp_max_u64(KEYS_MIN, t->keys_max)) forget_quiet(box, t, c->now_ms);
   k = slp_alloc(box->mem, sizeof *k + hash->text.n);
   if (!k) return NULL;
@@ -68,7 +68,7 @@ static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) 
 
 /* Refuses a call. On-demand and provisioned tables have different errors, which spell the member
  * ThrottlingReasons differently (API_ThrottlingException.html). */
-static int throttled(slp_box_call *c, const slp_table *t, const char *kind) {
+static int refuse_for_key_load(slp_box_call *c, const slp_table *t, const char *kind) {
   char arn[400], more[600];
   slp_table_arn(c, t, arn);
   slp_box_fail(c, t->on_demand ? "ThrottlingException" : "ProvisionedThroughputExceededException",
@@ -86,14 +86,14 @@ static int throttled(slp_box_call *c, const slp_table *t, const char *kind) {
 int slp_key_take_write(slp_box_call *c, slp_table *t, const slp_key *key, int64_t halves) {
   slp_key_load *k = load_of(c, t, key->hash);
   if (!k) return 0;
-  if (k->writes < slp_min_i64(halves, WRITES_MS * SAVED_MS)) return throttled(c, t, "Write");
+  if (k->writes < slp_min_i64(halves, WRITES_MS * SAVED_MS)) return refuse_for_key_load(c, t, "Write");
   k->writes -= halves;
   return 0;
 }
 
 int slp_key_may_read(slp_box_call *c, slp_table *t, const slp_key *key) {
   slp_key_load *k = load_of(c, t, key->hash);
-  return !k || k->reads > 0 ? 0 : throttled(c, t, "Read");
+  return !k || k->reads > 0 ? 0 : refuse_for_key_load(c, t, "Read");
 }
 
 void slp_key_take_read(slp_box_call *c, slp_table *t, const slp_key *key, int64_t halves) {

@@ -24,7 +24,7 @@ static const struct comparison {
                    {"IN", SLP_X_IN, 1, 100},
                    {"BETWEEN", SLP_X_BETWEEN, 2, 2}};
 
-static slp_x *node(slp_box_call *c, slp_x_op op, slp_x *a, slp_x *b) {
+static slp_x *new_legacy_node(slp_box_call *c, slp_x_op op, slp_x *a, slp_x *b) {
   slp_x *x = SLP_ARENA_NEW(slp_call_arena(c), slp_x);
   if (!x) {
     slp_box_no_memory(c);
@@ -44,12 +44,12 @@ static slp_path *path_of(slp_box_call *c, slp_str name) {
 }
 
 static slp_x *path_node(slp_box_call *c, slp_str name) {
-  slp_x *x = node(c, SLP_X_PATH, NULL, NULL);
+  slp_x *x = new_legacy_node(c, SLP_X_PATH, NULL, NULL);
   return x && (x->path = path_of(c, name)) != NULL ? x : NULL;
 }
 
 static slp_x *value_node(slp_box_call *c, uint32_t from) {
-  slp_x *x = node(c, SLP_X_VALUE, NULL, NULL);
+  slp_x *x = new_legacy_node(c, SLP_X_VALUE, NULL, NULL);
   return x && (x->value = slp_av_read(c, from)) != NULL ? x : NULL;
 }
 
@@ -86,11 +86,11 @@ static slp_x *by_operator(slp_box_call *c, uint32_t from, slp_str attribute, slp
     return NULL;
   }
   slp_x *path = path_node(c, attribute);
-  return path ? node(c, k->op, path, first) : NULL;
+  return path ? new_legacy_node(c, k->op, path, first) : NULL;
 }
 
 /* Reads the part of Expected for one attribute. */
-static slp_x *expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
+static slp_x *read_expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
   int bad = 0;
   slp_str op = slp_in_text(c, from, "ComparisonOperator", &bad);
   const slp_value *value = slp_in_get(c, from, "Value"), *exists = slp_in_get(c, from, "Exists");
@@ -112,13 +112,13 @@ static slp_x *expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
   }
   slp_x *path = path_node(c, attribute);
   if (!path) return NULL;
-  if (!must_exist) return node(c, SLP_X_NOT_EXISTS, path, NULL);
+  if (!must_exist) return new_legacy_node(c, SLP_X_NOT_EXISTS, path, NULL);
   slp_x *is = value_node(c, slp_box_tree_number(c->in, value));
-  return is ? node(c, SLP_X_EQ, path, is) : NULL;
+  return is ? new_legacy_node(c, SLP_X_EQ, path, is) : NULL;
 }
 
 /* Joins the conditions of all members of the map with AND or OR, as ConditionalOperator says. */
-static int join(slp_box_call *c, uint32_t node_of, uint32_t map, int expected, slp_x **ret) {
+static int join_conditions(slp_box_call *c, uint32_t node_of, uint32_t map, int expected, slp_x **ret) {
   int bad = 0;
   slp_str how = slp_in_text(c, node_of, "ConditionalOperator", &bad);
   slp_x_op op = slp_str_is(how, "OR") ? SLP_X_OR : SLP_X_AND;
@@ -130,9 +130,9 @@ static int join(slp_box_call *c, uint32_t node_of, uint32_t map, int expected, s
       return slp_refuse(c, INVALID "ComparisonOperator must be given for attribute %.*s",
                         (int)slp_min_u64(name.n, 100), name.p);
     }
-    slp_x *x = expected ? expectation(c, i, name) : by_operator(c, i, name, operator_name);
+    slp_x *x = expected ? read_expectation(c, i, name) : by_operator(c, i, name, operator_name);
     if (!x) return -1;
-    *ret = *ret ? node(c, op, *ret, x) : x;
+    *ret = *ret ? new_legacy_node(c, op, *ret, x) : x;
     if (!*ret) return -1;
   }
   return 0;
@@ -142,14 +142,14 @@ int slp_legacy_filter(slp_box_call *c, uint32_t from, const char *member, slp_x 
   uint32_t map;
   *ret = NULL;
   if (slp_in_map(c, from, member, &map)) return -1;
-  return map ? join(c, from, map, 0, ret) : 0;
+  return map ? join_conditions(c, from, map, 0, ret) : 0;
 }
 
 int slp_legacy_expected(slp_box_call *c, uint32_t from, slp_x **ret) {
   uint32_t map;
   *ret = NULL;
   if (slp_in_map(c, from, "Expected", &map)) return -1;
-  return map ? join(c, from, map, 1, ret) : 0;
+  return map ? join_conditions(c, from, map, 1, ret) : 0;
 }
 
 int slp_legacy_updates(slp_box_call *c, uint32_t from, slp_up **ret) {

@@ -8,7 +8,7 @@
 #define WIDTH (TOP_MAX + 3 - LOWEST) /* number of decimal places that any two numbers and their sum need */
 #define EXPONENT_MAX 1000000
 
-static int digit(char c) { return c >= '0' && c <= '9'; }
+static int is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Parses an exponent. An exponent that is too large becomes a value that is out of range too. */
 static int read_exponent(slp_str text, size_t at, int64_t *ret) {
@@ -17,7 +17,7 @@ static int read_exponent(slp_str text, size_t at, int64_t *ret) {
   if (at < text.n && (text.p[at] == '-' || text.p[at] == '+')) negative = text.p[at++] == '-';
   if (at == text.n) return SLP_EBADDATA;
   for (; at < text.n; at++) {
-    if (!digit(text.p[at])) return SLP_EBADDATA;
+    if (!is_decimal_digit(text.p[at])) return SLP_EBADDATA;
     if (e < EXPONENT_MAX) e = e * 10 + (text.p[at] - '0');
   }
   *ret = negative ? -e : e;
@@ -43,7 +43,7 @@ slp_n38_fault slp_n38_parse(slp_str text, slp_n38 *ret) {
       if (point++) return SLP_N38_TEXT;
       continue;
     }
-    if (!digit(text.p[at])) return SLP_N38_TEXT;
+    if (!is_decimal_digit(text.p[at])) return SLP_N38_TEXT;
     digits++;
     after_point += point;
     uint8_t d = (uint8_t)(text.p[at] - '0');
@@ -105,7 +105,7 @@ int slp_n38_cmp(const slp_n38 *a, const slp_n38 *b) {
 }
 
 /* Writes the digits of n into `wide`, one for each power of ten. wide[0] is the digit of 10^LOWEST. */
-static void spread(const slp_n38 *n, int8_t wide[WIDTH]) {
+static void spread_digits(const slp_n38 *n, int8_t wide[WIDTH]) {
   memset(wide, 0, WIDTH);
   for (int i = 0; i < n->digits_n; i++)
     wide[n->exponent + n->digits_n - 1 - i - LOWEST] = (int8_t)n->digits[i];
@@ -116,8 +116,8 @@ slp_n38_fault slp_n38_add(const slp_n38 *a, const slp_n38 *b, int subtract, slp_
   int b_negative = b->digits_n > 0 && (b->negative != 0) != (subtract != 0),
       opposed = a->negative != b_negative;
   int swap = cmp_amount(a, b) < 0, carry = 0, first = WIDTH - 1, last = 0;
-  spread(swap ? b : a, x); /* x gets the number with the larger absolute value */
-  spread(swap ? a : b, y);
+  spread_digits(swap ? b : a, x); /* x gets the number with the larger absolute value */
+  spread_digits(swap ? a : b, y);
   int negative = swap ? b_negative : a->negative;
   for (int i = 0; i < WIDTH; i++) {
     int d = opposed && a->digits_n && b->digits_n ? x[i] - y[i] - carry : x[i] + y[i] + carry;

@@ -31,8 +31,8 @@ typedef struct parser {
   uint8_t update;                /* 1: inside an UpdateExpression, where other functions are allowed */
 } parser;
 
-static int bad(parser *p, const char *fmt, ...) SLP_PRINTF(2, 3);
-static int bad(parser *p, const char *fmt, ...) {
+static int refuse_invalid_expression(parser *p, const char *fmt, ...) SLP_PRINTF(2, 3);
+static int refuse_invalid_expression(parser *p, const char *fmt, ...) {
   char text[700];
   va_list args;
   va_start(args, fmt);
@@ -44,21 +44,21 @@ static int bad(parser *p, const char *fmt, ...) {
 static int no_memory(parser *p) { return slp_box_no_memory(p->w->c); }
 
 /* ---- splitting the text into tokens ------------------------------------------------------------------- */
-static int letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static int digit(char c) { return c >= '0' && c <= '9'; }
+static int is_word_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static int is_word_digit(char c) { return c >= '0' && c <= '9'; }
 
 static size_t name_length(slp_str s, size_t at) {
   size_t n = at;
-  while (n < s.n && (letter(s.p[n]) || digit(s.p[n]))) n++;
+  while (n < s.n && (is_word_letter(s.p[n]) || is_word_digit(s.p[n]))) n++;
   return n - at;
 }
 
 static token next_token(slp_str s, size_t at) {
   char ch = s.p[at];
-  if (letter(ch)) return (token){T_WORD, {s.p + at, name_length(s, at)}};
-  if (digit(ch)) {
+  if (is_word_letter(ch)) return (token){T_WORD, {s.p + at, name_length(s, at)}};
+  if (is_word_digit(ch)) {
     size_t n = 1;
-    while (at + n < s.n && digit(s.p[at + n])) n++;
+    while (at + n < s.n && is_word_digit(s.p[at + n])) n++;
     return (token){T_NUMBER, {s.p + at, n}};
   }
   if (ch == '#' || ch == ':') {
@@ -76,17 +76,20 @@ static int syntax_error(parser *p) {
   const char *from = p->at > 0 ? t[-1].text.p : t->text.p, *to = t->text.p + t->text.n;
   if (t->kind == T_END && p->at > 0) to = t[-1].text.p + t[-1].text.n;
   if (t->kind == T_END)
-    return bad(p, "Syntax error; token: \"<EOF>\", near: \"%.*s\"", (int)(to - from), from);
+    return refuse_invalid_expression(p, "Syntax error; token: \"<EOF>\", near: \"%.*s\"", (int)(to - from),
+                                     from);
   if (t[1].kind != T_END) to = t[1].text.p + t[1].text.n;
-  return bad(p, "Syntax error; token: \"%.*s\", near: \"%.*s\"", (int)slp_min_u64(t->text.n, 100), t->text.p,
-             (int)slp_min_u64((uint64_t)(to - from), 300), from);
+  return refuse_invalid_expression(p, "Syntax error; token: \"%.*s\", near: \"%.*s\"",
+                                   (int)slp_min_u64(t->text.n, 100), t->text.p,
+                                   (int)slp_min_u64((uint64_t)(to - from), 300), from);
 }
 
-static int split(parser *p) {
+static int split_into_tokens(parser *p) {
   uint32_t n = 0;
   slp_str s = p->text;
   if (s.n > EXPRESSION_BYTES_MAX) {
-    return bad(p, "Expression size has exceeded the maximum allowed size; expression size: %zu", s.n);
+    return refuse_invalid_expression(
+        p, "Expression size has exceeded the maximum allowed size; expression size: %zu", s.n);
   }
   p->t = slp_arena_get(p->a, (s.n + 2) * sizeof *p->t);
   if (!p->t) return no_memory(p);
@@ -99,7 +102,7 @@ static int split(parser *p) {
     at += p->t[n++].text.n;
   }
   p->t[n] = (token){T_END, {s.p + s.n, 0}};
-  if (n == 0) return bad(p, "The expression can not be empty;");
+  if (n == 0) return refuse_invalid_expression(p, "The expression can not be empty;");
   for (p->at = 0; p->at < n; p->at++) {
     if (p->t[p->at].kind == T_BAD) return syntax_error(p);
   }
@@ -107,10 +110,10 @@ static int split(parser *p) {
   return 0;
 }
 
-static int begin(parser *p, slp_words *w, const char *kind, slp_str text) {
+static int begin_parser(parser *p, slp_words *w, const char *kind, slp_str text) {
   *p = (parser){.w = w, .a = slp_call_arena(w->c), .kind = kind, .text = text};
   w->any = 1;
-  return split(p);
+  return split_into_tokens(p);
 }
 
 static int is_sign(const parser *p, const char *sign) {
@@ -136,10 +139,11 @@ static int expect_sign(parser *p, const char *sign) {
 
 static int operator_counts(parser *p) {
   if (++p->operators <= OPERATORS_MAX) return 0;
-  return bad(p, "The expression contains more operators than the limit of %d", OPERATORS_MAX);
+  return refuse_invalid_expression(p, "The expression contains more operators than the limit of %d",
+                                   OPERATORS_MAX);
 }
 
-static slp_x *node(parser *p, slp_x_op op, slp_x *a, slp_x *b) {
+static slp_x *new_parsed_node(parser *p, slp_x_op op, slp_x *a, slp_x *b) {
   slp_x *x = SLP_ARENA_NEW(p->a, slp_x);
   if (!x) {
     no_memory(p);
@@ -166,15 +170,15 @@ static int read_name(parser *p, slp_str *ret) {
   if (t->kind == T_NAME) {
     const struct slp_name_entry *e = entry_of(&p->w->names, t->text);
     if (!e) {
-      return bad(
+      return refuse_invalid_expression(
           p, "An expression attribute name used in the document path is not defined; attribute name: %.*s",
           (int)slp_min_u64(t->text.n, 256), t->text.p);
     }
     *ret = e->name;
   } else if (t->kind == T_WORD) {
     if (slp_ddb_reserved(t->text)) {
-      return bad(p, "Attribute name is a reserved keyword; reserved keyword: %.*s",
-                 (int)slp_min_u64(t->text.n, 256), t->text.p);
+      return refuse_invalid_expression(p, "Attribute name is a reserved keyword; reserved keyword: %.*s",
+                                       (int)slp_min_u64(t->text.n, 256), t->text.p);
     }
     *ret = t->text;
   } else {
@@ -190,8 +194,8 @@ static int read_index(parser *p, uint32_t *ret) {
   if (t->kind != T_NUMBER) return syntax_error(p);
   for (size_t i = 0; i < t->text.n && v < UINT32_MAX; i++) v = v * 10 + (uint64_t)(t->text.p[i] - '0');
   if (v > 999999999)
-    return bad(p, "List index is not within the allowable range; index: [%.*s]",
-               (int)slp_min_u64(t->text.n, 60), t->text.p);
+    return refuse_invalid_expression(p, "List index is not within the allowable range; index: [%.*s]",
+                                     (int)slp_min_u64(t->text.n, 60), t->text.p);
   *ret = (uint32_t)v;
   p->at++;
   return expect_sign(p, "]");
@@ -206,7 +210,8 @@ static int read_path(parser *p, slp_path **ret) {
     *to = s;
     to = &s->next;
     if (++steps > PATH_STEPS_MAX) {
-      return bad(p, "The document path has too many nesting elements; nesting level: %u", (unsigned)steps);
+      return refuse_invalid_expression(
+          p, "The document path has too many nesting elements; nesting level: %u", (unsigned)steps);
     }
     if (steps > 1 && is_sign(p, "[")) {
       p->at++;
@@ -235,7 +240,7 @@ static void write_path(const slp_path *path, char out[300]) {
 }
 
 static slp_x *path_node(parser *p) {
-  slp_x *x = node(p, SLP_X_PATH, NULL, NULL);
+  slp_x *x = new_parsed_node(p, SLP_X_PATH, NULL, NULL);
   return x && !read_path(p, &x->path) ? x : NULL;
 }
 
@@ -243,12 +248,13 @@ static slp_x *value_node(parser *p) {
   const token *t = &p->t[p->at];
   const struct slp_name_entry *e = entry_of(&p->w->values, t->text);
   if (!e) {
-    bad(p, "An expression attribute value used in expression is not defined; attribute value: %.*s",
+    refuse_invalid_expression(
+        p, "An expression attribute value used in expression is not defined; attribute value: %.*s",
         (int)slp_min_u64(t->text.n, 256), t->text.p);
     return NULL;
   }
   p->at++;
-  slp_x *x = node(p, SLP_X_VALUE, NULL, NULL);
+  slp_x *x = new_parsed_node(p, SLP_X_VALUE, NULL, NULL);
   if (x) x->value = e->value;
   return x;
 }
@@ -269,15 +275,18 @@ static const struct function {
     {"list_append", SLP_X_LIST_APPEND, 2, 0, 1, 1, 0},
 };
 
-static slp_x *operand(parser *p);
+static slp_x *parse_operand(parser *p);
 
 static int wrong_type(parser *p, const char *function, const slp_x *x) {
-  return bad(p, "Incorrect operand type for operator or function; operator or function: %s, operand type: %s",
-             function, slp_av_kind_name(x->value->kind));
+  return refuse_invalid_expression(
+      p, "Incorrect operand type for operator or function; operator or function: %s, operand type: %s",
+      function, slp_av_kind_name(x->value->kind));
 }
 
 /* Returns 1 if the operand is a value whose kind is not `not`. Such an operand is wrong for any item. */
-static int fixed(const slp_x *x, slp_av_kind not ) { return x->op == SLP_X_VALUE && x->value->kind != not ; }
+static int is_value_of_other_kind(const slp_x *x, slp_av_kind not ) {
+  return x->op == SLP_X_VALUE && x->value->kind != not ;
+}
 
 /* Checks the operands of a function as far as that is possible without an item. */
 static int check_function(parser *p, const struct function *f, const slp_x *x) {
@@ -289,9 +298,9 @@ static int check_function(parser *p, const struct function *f, const slp_x *x) {
       for (int kind = SLP_AV_S; kind <= SLP_AV_BS; kind++) {
         if (slp_str_is(x->b->value->text, slp_av_kind_name((slp_av_kind)kind))) return 0;
       }
-      return bad(p,
-                 "Invalid attribute type name found; type: %.*s, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}",
-                 (int)slp_min_u64(x->b->value->text.n, 100), x->b->value->text.p);
+      return refuse_invalid_expression(
+          p, "Invalid attribute type name found; type: %.*s, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}",
+          (int)slp_min_u64(x->b->value->text.n, 100), x->b->value->text.p);
     case SLP_X_BEGINS:
       for (const slp_x *o = x->a;; o = x->b) {
         if (o->op == SLP_X_VALUE && o->value->kind != SLP_AV_S && o->value->kind != SLP_AV_B)
@@ -304,8 +313,8 @@ static int check_function(parser *p, const struct function *f, const slp_x *x) {
         return wrong_type(p, f->name, x->a);
       return 0;
     case SLP_X_LIST_APPEND:
-      if (fixed(x->a, SLP_AV_L)) return wrong_type(p, f->name, x->a);
-      return fixed(x->b, SLP_AV_L) ? wrong_type(p, f->name, x->b) : 0;
+      if (is_value_of_other_kind(x->a, SLP_AV_L)) return wrong_type(p, f->name, x->a);
+      return is_value_of_other_kind(x->b, SLP_AV_L) ? wrong_type(p, f->name, x->b) : 0;
     default: return 0;
   }
 }
@@ -317,12 +326,13 @@ static slp_x *call_of(parser *p) {
     if (slp_str_is(name, functions[i].name)) f = &functions[i];
   }
   if (!f) {
-    bad(p, "Invalid function name; function: %.*s", (int)slp_min_u64(name.n, 100), name.p);
+    refuse_invalid_expression(p, "Invalid function name; function: %.*s", (int)slp_min_u64(name.n, 100),
+                              name.p);
     return NULL;
   }
   if (!(p->update ? f->in_update : f->in_condition)) {
-    bad(p, "The function is not allowed in %s expression; function: %s",
-        p->update ? "an update" : "a condition", f->name);
+    refuse_invalid_expression(p, "The function is not allowed in %s expression; function: %s",
+                              p->update ? "an update" : "a condition", f->name);
     return NULL;
   }
   p->at += 2; /* skip the function's name and "(" */
@@ -331,24 +341,26 @@ static slp_x *call_of(parser *p) {
   uint32_t n = 0;
   do {
     if (n) p->at++;
-    *to = operand(p);
+    *to = parse_operand(p);
     if (!*to) return NULL;
     to = &(*to)->next;
     n++;
   } while (is_sign(p, ","));
   if (expect_sign(p, ")")) return NULL;
   if (n != f->operands) {
-    bad(p,
+    refuse_invalid_expression(
+        p,
         "Incorrect number of operands for operator or function; operator or function: %s, number of "
         "operands: %u",
         f->name, (unsigned)n);
     return NULL;
   }
   if (f->first_is_path && first->op != SLP_X_PATH) {
-    bad(p, "Operator or function requires a document path; operator or function: %s", f->name);
+    refuse_invalid_expression(p, "Operator or function requires a document path; operator or function: %s",
+                              f->name);
     return NULL;
   }
-  slp_x *x = node(p, f->op, first, first->next);
+  slp_x *x = new_parsed_node(p, f->op, first, first->next);
   return x && !check_function(p, f, x) ? x : NULL;
 }
 
@@ -359,21 +371,22 @@ static int is_call(const parser *p) {
 
 static int is_operand(const slp_x *x) { return x->op <= SLP_X_LIST_APPEND; }
 
-static int deeper(parser *p) {
+static int enter_nesting(parser *p) {
   if (++p->depth <= NESTING_MAX) return 0;
-  return bad(p, "The expression is nested deeper than %d", NESTING_MAX);
+  return refuse_invalid_expression(p, "The expression is nested deeper than %d", NESTING_MAX);
 }
 
 /* Parses an operand of a comparison, a function, or an assignment. */
-static slp_x *operand(parser *p) {
+static slp_x *parse_operand(parser *p) {
   slp_x *x;
-  if (deeper(p)) return NULL;
+  if (enter_nesting(p)) return NULL;
   if (p->t[p->at].kind == T_VALUE) {
     x = value_node(p);
   } else if (is_call(p)) {
     x = call_of(p);
     if (x && !is_operand(x)) {
-      bad(p, "The function is not allowed to be used this way in an expression; function: %s",
+      refuse_invalid_expression(
+          p, "The function is not allowed to be used this way in an expression; function: %s",
           x->op == SLP_X_EXISTS       ? "attribute_exists"
           : x->op == SLP_X_NOT_EXISTS ? "attribute_not_exists"
           : x->op == SLP_X_TYPE       ? "attribute_type"
@@ -383,7 +396,7 @@ static slp_x *operand(parser *p) {
     }
   } else if (is_sign(p, "(")) {
     p->at++;
-    x = operand(p);
+    x = parse_operand(p);
     if (x && expect_sign(p, ")")) return NULL;
   } else {
     x = path_node(p);
@@ -409,7 +422,7 @@ static int same_path(const slp_path *a, const slp_path *b) {
   return !a && !b;
 }
 
-static int ordered(const slp_av *v) {
+static int is_ordered_value(const slp_av *v) {
   return v->kind == SLP_AV_S || v->kind == SLP_AV_N || v->kind == SLP_AV_B;
 }
 
@@ -417,15 +430,15 @@ static int check_comparison(parser *p, const char *sign, const slp_x *x) {
   char text[300];
   if (x->a->op == SLP_X_PATH && x->b->op == SLP_X_PATH && same_path(x->a->path, x->b->path)) {
     write_path(x->a->path, text);
-    return bad(
+    return refuse_invalid_expression(
         p,
         "The first operand must be distinct from the remaining operands for this operator or function; "
         "operator: %s, first operand: %s",
         sign, text);
   }
   if (x->op == SLP_X_EQ || x->op == SLP_X_NE) return 0;
-  if (x->a->op == SLP_X_VALUE && !ordered(x->a->value)) return wrong_type(p, sign, x->a);
-  return x->b->op == SLP_X_VALUE && !ordered(x->b->value) ? wrong_type(p, sign, x->b) : 0;
+  if (x->a->op == SLP_X_VALUE && !is_ordered_value(x->a->value)) return wrong_type(p, sign, x->a);
+  return x->b->op == SLP_X_VALUE && !is_ordered_value(x->b->value) ? wrong_type(p, sign, x->b) : 0;
 }
 
 static int bounds_text(const slp_av *v, slp_buf *to) {
@@ -436,8 +449,8 @@ static int bounds_text(const slp_av *v, slp_buf *to) {
 
 static int check_between(parser *p, const slp_x *low, const slp_x *high) {
   if (low->op != SLP_X_VALUE || high->op != SLP_X_VALUE) return 0;
-  if (!ordered(low->value)) return wrong_type(p, "BETWEEN", low);
-  if (!ordered(high->value)) return wrong_type(p, "BETWEEN", high);
+  if (!is_ordered_value(low->value)) return wrong_type(p, "BETWEEN", low);
+  if (!is_ordered_value(high->value)) return wrong_type(p, "BETWEEN", high);
   slp_buf a, b;
   slp_buf_init(&a, p->a->mem, 400);
   slp_buf_init(&b, p->a->mem, 400);
@@ -446,13 +459,13 @@ static int check_between(parser *p, const slp_x *low, const slp_x *high) {
   if (r) {
     r = no_memory(p);
   } else if (low->value->kind != high->value->kind) {
-    r = bad(
+    r = refuse_invalid_expression(
         p,
         "The BETWEEN operator requires same data type for lower and upper bounds; lower bound operand: %s, "
         "upper bound operand: %s",
         slp_buf_z(&a), slp_buf_z(&b));
   } else if (slp_av_cmp(low->value, high->value) > 0) {
-    r = bad(
+    r = refuse_invalid_expression(
         p,
         "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound "
         "operand: %s, upper bound operand: %s",
@@ -463,22 +476,22 @@ static int check_between(parser *p, const slp_x *low, const slp_x *high) {
   return r;
 }
 
-static slp_x *between(parser *p, slp_x *a) {
+static slp_x *parse_between(parser *p, slp_x *a) {
   p->at++;
-  slp_x *low = operand(p);
+  slp_x *low = parse_operand(p);
   if (!low) return NULL;
   if (!is_word(p, "AND")) {
     syntax_error(p);
     return NULL;
   }
   p->at++;
-  slp_x *high = operand(p);
+  slp_x *high = parse_operand(p);
   if (!high || check_between(p, low, high)) return NULL;
   low->next = high;
-  return node(p, SLP_X_BETWEEN, a, low);
+  return new_parsed_node(p, SLP_X_BETWEEN, a, low);
 }
 
-static slp_x *in(parser *p, slp_x *a) {
+static slp_x *parse_in_list(parser *p, slp_x *a) {
   slp_x *first = NULL, **to = &first;
   uint32_t n = 0;
   p->at++;
@@ -488,11 +501,12 @@ static slp_x *in(parser *p, slp_x *a) {
   }
   do {
     p->at++; /* skip "(" or "," */
-    *to = operand(p);
+    *to = parse_operand(p);
     if (!*to) return NULL;
     to = &(*to)->next;
     if (++n > IN_OPERANDS_MAX) {
-      bad(p,
+      refuse_invalid_expression(
+          p,
           "Invalid number of operands for operator or function; operator or function: IN, number of "
           "operands: %u",
           (unsigned)n);
@@ -500,29 +514,29 @@ static slp_x *in(parser *p, slp_x *a) {
     }
   } while (is_sign(p, ","));
   if (expect_sign(p, ")")) return NULL;
-  return node(p, SLP_X_IN, a, first);
+  return new_parsed_node(p, SLP_X_IN, a, first);
 }
 
 /* Parses what follows the first operand of a comparison. `alone` 1: nothing may follow, because the operand
  * is in parentheses. */
-static slp_x *comparison(parser *p, slp_x *a, int alone) {
+static slp_x *parse_comparison(parser *p, slp_x *a, int alone) {
   slp_x *x = NULL;
   if (alone && is_sign(p, ")")) return a;
   if (operator_counts(p)) return NULL;
-  if (is_word(p, "BETWEEN")) return between(p, a);
-  if (is_word(p, "IN")) return in(p, a);
+  if (is_word(p, "BETWEEN")) return parse_between(p, a);
+  if (is_word(p, "IN")) return parse_in_list(p, a);
   for (size_t i = 0; i < SLP_COUNT(comparators); i++) {
     if (!is_sign(p, comparators[i].sign)) continue;
     p->at++;
-    slp_x *b = operand(p);
-    if (b) x = node(p, comparators[i].op, a, b);
+    slp_x *b = parse_operand(p);
+    if (b) x = new_parsed_node(p, comparators[i].op, a, b);
     return x && !check_comparison(p, comparators[i].sign, x) ? x : NULL;
   }
   syntax_error(p);
   return NULL;
 }
 
-static slp_x *group(parser *p) {
+static slp_x *parse_group(parser *p) {
   uint32_t from = p->at++;
   slp_x *x = any_of(p);
   if (!x) return NULL;
@@ -530,7 +544,7 @@ static slp_x *group(parser *p) {
                   slp_str_is(p->t[from + 1].text, "(") && !is_operand(x);
   if (expect_sign(p, ")")) return NULL;
   if (redundant) {
-    bad(p, "The expression has redundant parentheses;");
+    refuse_invalid_expression(p, "The expression has redundant parentheses;");
     return NULL;
   }
   p->group_from = from;
@@ -538,23 +552,23 @@ static slp_x *group(parser *p) {
   return x;
 }
 
-static slp_x *one(parser *p) {
+static slp_x *parse_one_condition(parser *p) {
   uint32_t from = p->at;
   slp_x *x;
   if (is_word(p, "NOT")) {
     p->at++;
-    if (operator_counts(p) || deeper(p)) return NULL;
-    x = one(p);
+    if (operator_counts(p) || enter_nesting(p)) return NULL;
+    x = parse_one_condition(p);
     p->depth--;
     if (x && is_operand(x)) {
       syntax_error(p);
       return NULL;
     }
-    return x ? node(p, SLP_X_NOT, x, NULL) : NULL;
+    return x ? new_parsed_node(p, SLP_X_NOT, x, NULL) : NULL;
   }
   if (is_sign(p, "(")) {
-    if (deeper(p)) return NULL;
-    x = group(p);
+    if (enter_nesting(p)) return NULL;
+    x = parse_group(p);
     p->depth--;
   } else if (p->t[p->at].kind == T_VALUE) {
     x = value_node(p);
@@ -562,12 +576,12 @@ static slp_x *one(parser *p) {
     x = is_call(p) ? call_of(p) : path_node(p);
   }
   if (!x || !is_operand(x)) return x;
-  return comparison(p, x, from > 0 && slp_str_is(p->t[from - 1].text, "("));
+  return parse_comparison(p, x, from > 0 && slp_str_is(p->t[from - 1].text, "("));
 }
 
 /* Parses one or more parts that are joined by the keyword. If there are several, each must be a condition,
  * not an operand. */
-static slp_x *chain(parser *p, const char *keyword, slp_x_op op, slp_x *(*part)(parser *p)) {
+static slp_x *parse_keyword_chain(parser *p, const char *keyword, slp_x_op op, slp_x *(*part)(parser *p)) {
   slp_x *x = part(p);
   while (x && is_word(p, keyword)) {
     if (is_operand(x)) {
@@ -578,18 +592,18 @@ static slp_x *chain(parser *p, const char *keyword, slp_x_op op, slp_x *(*part)(
     if (operator_counts(p)) return NULL;
     slp_x *y = part(p);
     if (y && is_operand(y)) syntax_error(p);
-    x = y && !is_operand(y) ? node(p, op, x, y) : NULL;
+    x = y && !is_operand(y) ? new_parsed_node(p, op, x, y) : NULL;
   }
   return x;
 }
 
-static slp_x *all_of(parser *p) { return chain(p, "AND", SLP_X_AND, one); }
-static slp_x *any_of(parser *p) { return chain(p, "OR", SLP_X_OR, all_of); }
+static slp_x *all_of(parser *p) { return parse_keyword_chain(p, "AND", SLP_X_AND, parse_one_condition); }
+static slp_x *any_of(parser *p) { return parse_keyword_chain(p, "OR", SLP_X_OR, all_of); }
 
 int slp_parse_condition(slp_words *w, const char *kind, slp_str text, slp_x **ret) {
   parser p;
   *ret = NULL;
-  if (begin(&p, w, kind, text)) return -1;
+  if (begin_parser(&p, w, kind, text)) return -1;
   slp_x *x = any_of(&p);
   if (!x) return -1;
   if (p.t[p.at].kind != T_END || is_operand(x)) return syntax_error(&p);
@@ -614,7 +628,7 @@ static int check_paths(parser *p, const slp_path *a, const slp_path *b) {
   if (!how) return 0;
   write_path(a, one_text);
   write_path(b, two_text);
-  return bad(
+  return refuse_invalid_expression(
       p,
       "Two document paths %s with each other; must remove or rewrite one of these paths; path one: %s, "
       "path two: %s",
@@ -625,7 +639,7 @@ int slp_parse_projection(slp_words *w, slp_str text, slp_paths **ret) {
   parser p;
   slp_paths **to = ret;
   *ret = NULL;
-  if (begin(&p, w, "ProjectionExpression", text)) return -1;
+  if (begin_parser(&p, w, "ProjectionExpression", text)) return -1;
   for (;;) {
     slp_paths *one_path = SLP_ARENA_NEW(p.a, slp_paths);
     if (!one_path) return no_memory(&p);
@@ -652,17 +666,17 @@ static const char *long_name(slp_av_kind kind) {
 
 static int set_value(parser *p, slp_up *u) {
   if (expect_sign(p, "=")) return -1;
-  u->value = operand(p);
+  u->value = parse_operand(p);
   if (!u->value) return -1;
   if (!is_sign(p, "+") && !is_sign(p, "-")) return 0;
   int plus = is_sign(p, "+");
   p->at++;
-  slp_x *b = operand(p);
+  slp_x *b = parse_operand(p);
   if (!b || operator_counts(p)) return -1;
   const char *sign = plus ? "+" : "-";
-  if (fixed(u->value, SLP_AV_N)) return wrong_type(p, sign, u->value);
-  if (fixed(b, SLP_AV_N)) return wrong_type(p, sign, b);
-  u->value = node(p, plus ? SLP_X_PLUS : SLP_X_MINUS, u->value, b);
+  if (is_value_of_other_kind(u->value, SLP_AV_N)) return wrong_type(p, sign, u->value);
+  if (is_value_of_other_kind(b, SLP_AV_N)) return wrong_type(p, sign, b);
+  u->value = new_parsed_node(p, plus ? SLP_X_PLUS : SLP_X_MINUS, u->value, b);
   return u->value ? 0 : -1;
 }
 
@@ -673,13 +687,14 @@ static int set_or_number(parser *p, slp_up *u) {
   if (!u->value) return -1;
   slp_av_kind kind = u->value->value->kind;
   if (slp_av_is_set(kind) || (adds && kind == SLP_AV_N)) return 0;
-  return bad(p,
-             "Incorrect operand type for operator or function; operator: %s, operand type: %s, typeSet: "
-             "ALLOWED_FOR_%s_OPERAND",
-             sections[u->kind], long_name(kind), sections[u->kind]);
+  return refuse_invalid_expression(
+      p,
+      "Incorrect operand type for operator or function; operator: %s, operand type: %s, typeSet: "
+      "ALLOWED_FOR_%s_OPERAND",
+      sections[u->kind], long_name(kind), sections[u->kind]);
 }
 
-static int action(parser *p, slp_up_kind kind, slp_up *first, slp_up **last) {
+static int parse_update_action(parser *p, slp_up_kind kind, slp_up *first, slp_up **last) {
   slp_up *u = SLP_ARENA_NEW(p->a, slp_up);
   if (!u) return no_memory(p);
   u->kind = kind;
@@ -699,7 +714,7 @@ int slp_parse_update(slp_words *w, slp_str text, slp_up **ret) {
   uint8_t seen[SLP_COUNT(sections)] = {0};
   slp_up **to = ret;
   *ret = NULL;
-  if (begin(&p, w, "UpdateExpression", text)) return -1;
+  if (begin_parser(&p, w, "UpdateExpression", text)) return -1;
   p.update = 1;
   while (p.t[p.at].kind != T_END) {
     int kind = -1;
@@ -708,11 +723,12 @@ int slp_parse_update(slp_words *w, slp_str text, slp_up **ret) {
     }
     if (kind < 0) return syntax_error(&p);
     if (seen[kind]++) {
-      return bad(&p, "The \"%s\" section can only be used once in an update expression;", sections[kind]);
+      return refuse_invalid_expression(
+          &p, "The \"%s\" section can only be used once in an update expression;", sections[kind]);
     }
     do {
       p.at++; /* skip the keyword or the comma */
-      if (action(&p, (slp_up_kind)kind, *ret, to)) return -1;
+      if (parse_update_action(&p, (slp_up_kind)kind, *ret, to)) return -1;
       to = &(*to)->next;
     } while (is_sign(&p, ","));
   }

@@ -37,11 +37,11 @@ typedef struct reading {
   slp_cost *cost;
 } reading;
 
-static uint32_t number(const reading *r) { return (uint32_t)(r->x - r->t->index); }
-static int of_one_key(const reading *r) { return r->query && number(r) == 0; }
+static uint32_t get_index_number(const reading *r) { return (uint32_t)(r->x - r->t->index); }
+static int of_one_key(const reading *r) { return r->query && get_index_number(r) == 0; }
 
 /* ---- key conditions -------------------------------------------------------------------------- */
-static int leaf(reading *r, const slp_x *x) {
+static int take_key_condition(reading *r, const slp_x *x) {
   static const char *const names[] = {[SLP_X_NE] = "<>",
                                       [SLP_X_IN] = "IN",
                                       [SLP_X_OR] = "OR",
@@ -86,14 +86,14 @@ static int leaf(reading *r, const slp_x *x) {
                     r->hash && r->x->parts_n > 1 ? r->x->part[1].name : r->x->part[0].name);
 }
 
-static int conditions(reading *r, const slp_x *x) {
-  if (x->op != SLP_X_AND) return leaf(r, x);
-  return conditions(r, x->a) || conditions(r, x->b) ? -1 : 0;
+static int walk_key_conditions(reading *r, const slp_x *x) {
+  if (x->op != SLP_X_AND) return take_key_condition(r, x);
+  return walk_key_conditions(r, x->a) || walk_key_conditions(r, x->b) ? -1 : 0;
 }
 
 static int read_conditions(reading *r, const slp_x *x) {
   SLP_CHECK(x != NULL); /* read_filter has already refused a query without conditions */
-  if (conditions(r, x)) return -1;
+  if (walk_key_conditions(r, x)) return -1;
   if (r->hash) return 0;
   return slp_refuse(r->c, "Query condition missed key schema element: %s", r->x->part[0].name);
 }
@@ -172,7 +172,7 @@ static int cmp_entries(const void *a, const void *b) {
   return c ? c : slp_row_key_cmp(&x->row->key, &y->row->key);
 }
 
-static int collect(reading *r) {
+static int collect_index_entries(reading *r) {
   r->entries = slp_zalloc_n(r->c->box->mem, r->t->rows_n + 1, sizeof *r->entries);
   if (!r->entries) return slp_box_no_memory(r->c);
   for (size_t i = 0; i < r->t->rows_n; i++) {
@@ -188,7 +188,7 @@ static int collect(reading *r) {
 
 static int find_range(reading *r) {
   slp_key all = {.hash = r->hash};
-  if (number(r) > 0) return collect(r);
+  if (get_index_number(r) > 0) return collect_index_entries(r);
   if (r->query) {
     all.place = slp_place_of(r->hash);
     r->from = slp_row_from(r->t, &all, 0);
@@ -205,7 +205,7 @@ static int find_range(reading *r) {
   return 0;
 }
 
-static int take(reading *r, entry *ret) {
+static int take_next_entry(reading *r, entry *ret) {
   if (r->from >= r->to) return 0;
   size_t at = r->forward ? r->from++ : --r->to;
   if (r->entries) {
@@ -245,7 +245,7 @@ static int put_last_key(reading *r, const entry *last) {
 /* Returns the item that the filter and the projection work on, and its size. NULL: no memory. */
 static const slp_av *seen(reading *r, const entry *e, size_t *ret_bytes) {
   *ret_bytes = e->item->size;
-  if (number(r) == 0) return e->item->value;
+  if (get_index_number(r) == 0) return e->item->value;
   slp_av *part = slp_index_part(slp_call_arena(r->c), r->t, r->x, e->item->value);
   if (!part) return NULL;
   *ret_bytes = slp_item_size(part);
@@ -254,7 +254,7 @@ static const slp_av *seen(reading *r, const entry *e, size_t *ret_bytes) {
   return e->item->value;
 }
 
-static int page(reading *r) {
+static int write_result_page(reading *r) {
   slp_box_out *o = &r->c->out;
   int64_t examined = 0, given = 0;
   size_t bytes = 0, one;
@@ -265,7 +265,7 @@ static int page(reading *r) {
     slp_out_key(o, "Items");
     slp_out_list(o);
   }
-  while (!more && take(r, &e)) {
+  while (!more && take_next_entry(r, &e)) {
     if (!e.item || !in_segment(r, &e) || (r->sort && !slp_x_holds(r->sort, e.item->value))) continue;
     const slp_av *item = seen(r, &e, &one);
     if (!item) return slp_box_no_memory(r->c);
@@ -284,7 +284,7 @@ static int page(reading *r) {
   slp_out_put_i64(o, "Count", given);
   slp_out_put_i64(o, "ScannedCount", examined);
   if (more && put_last_key(r, &last)) return -1;
-  r->cost->reads[number(r)] += slp_cost_read(bytes, r->consistent);
+  r->cost->reads[get_index_number(r)] += slp_cost_read(bytes, r->consistent);
   slp_cost_take_reads(r->c, r->cost);
   if (of_one_key(r)) slp_key_take_read(r->c, r->t, &(slp_key){.hash = r->hash}, r->cost->reads[0]);
   slp_cost_put(r->c, r->cost, 0, 0);
@@ -303,7 +303,7 @@ static int read_index(reading *r) {
   if (r->x->creating) {
     return slp_refuse(r->c, "Cannot read from backfilling global secondary index: %s", r->x->name);
   }
-  if (number(r) > 0 && !r->x->local && r->consistent) {
+  if (get_index_number(r) > 0 && !r->x->local && r->consistent) {
     return slp_refuse(r->c, "Consistent reads are not supported on global secondary indexes");
   }
   return 0;
@@ -326,13 +326,13 @@ static int read_select(reading *r) {
                       "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
                       "SPECIFIC_ATTRIBUTES");
   }
-  if (slp_str_is(select, "ALL_PROJECTED_ATTRIBUTES") && number(r) == 0) {
+  if (slp_str_is(select, "ALL_PROJECTED_ATTRIBUTES") && get_index_number(r) == 0) {
     return slp_refuse(r->c, "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
   }
   for (const slp_paths *p = r->paths; p; p = p->next)
     outside |= !slp_index_projects(r->t, r->x, p->path->name);
   int needs_more = outside || (all && r->x->projection != SLP_PROJECT_ALL);
-  if (number(r) == 0 || !needs_more) return 0;
+  if (get_index_number(r) == 0 || !needs_more) return 0;
   r->full = r->x->local;
   if (r->x->local) return 0;
   return slp_refuse(
@@ -392,7 +392,7 @@ static int read_segment(reading *r) {
   return 0;
 }
 
-static int run(slp_box_call *c, int query) {
+static int run_query_or_scan(slp_box_call *c, int query) {
   slp_x *key;
   reading r = {.c = c, .query = query, .limit = slp_box_int(c, "Limit", INT64_MAX)};
   const slp_value *order = slp_in_get(c, 0, "ScanIndexForward");
@@ -403,13 +403,13 @@ static int run(slp_box_call *c, int query) {
   if (!r.t || read_index(&r) || read_select(&r)) return -1;
   if (query && (read_conditions(&r, key) || filter_is_apart(&r, r.filter))) return -1;
   if (read_segment(&r) || read_start(&r)) return -1;
-  if (slp_cost_may_read(c, r.t, number(&r)) || !slp_cost_of(c, &r.cost, r.t)) return -1;
+  if (slp_cost_may_read(c, r.t, get_index_number(&r)) || !slp_cost_of(c, &r.cost, r.t)) return -1;
   if (of_one_key(&r) && slp_key_may_read(c, r.t, &(slp_key){.hash = r.hash})) return -1;
   r.moment = slp_read_moment(c, r.t, r.consistent);
-  int bad = find_range(&r) || page(&r);
+  int bad = find_range(&r) || write_result_page(&r);
   slp_free(c->box->mem, r.entries);
   return bad ? -1 : 0;
 }
 
-int slp_read_op_query(slp_box_call *c) { return run(c, 1); }
-int slp_read_op_scan(slp_box_call *c) { return run(c, 0); }
+int slp_read_op_query(slp_box_call *c) { return run_query_or_scan(c, 1); }
+int slp_read_op_scan(slp_box_call *c) { return run_query_or_scan(c, 0); }

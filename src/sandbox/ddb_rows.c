@@ -227,7 +227,7 @@ static void row_insert(slp_table *t, slp_row *row) {
 
 /* Frees the versions of a row that no read can need any more. Frees the row itself if its item is deleted and
  * no older version is left. */
-static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
+static void prune_row_versions(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   int64_t wanted_ms = now_ms - t->stale_ms;
   slp_version *v = row->now;
   SLP_CHECK(v != NULL);
@@ -245,12 +245,12 @@ static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
 
 /* Frees rows of deleted items that were kept only for eventually consistent reads. */
 static void prune_all(slp_box *box, slp_table *t, int64_t now_ms) {
-  for (size_t i = t->rows_n; i-- > 0;) prune(box, t, t->rows[i], now_ms);
+  for (size_t i = t->rows_n; i-- > 0;) prune_row_versions(box, t, t->rows[i], now_ms);
 }
 
 /* Reports the change of an item to the table's stream. */
-static int tell(slp_box *box, slp_table *t, int64_t now_ms, const slp_av *was, const slp_av *now,
-                int by_ttl) {
+static int report_item_change(slp_box *box, slp_table *t, int64_t now_ms, const slp_av *was,
+                              const slp_av *now, int by_ttl) {
   slp_buf part[3];
   int r = 0;
   const slp_av *of = now ? now : was;
@@ -281,7 +281,7 @@ int slp_row_write(slp_box *box, slp_table *t, int64_t now_ms, const slp_key *key
   slp_version *v = SLP_NEW(box->mem, slp_version);
   slp_item *item = now ? item_new(box->mem, now) : NULL;
   int r = (row || fresh) && v && (item || !now) ? 0 : SLP_ENOMEM;
-  if (!r && t->stream_on) r = tell(box, t, now_ms, was ? was->value : NULL, now, by_ttl);
+  if (!r && t->stream_on) r = report_item_change(box, t, now_ms, was ? was->value : NULL, now, by_ttl);
   if (r) {
     if (fresh) row_free(box->mem, fresh);
     slp_free(box->mem, v);
@@ -294,7 +294,7 @@ int slp_row_write(slp_box *box, slp_table *t, int64_t now_ms, const slp_key *key
   if (!row) row_insert(t, row = fresh);
   *v = (slp_version){.item = item, .from_ms = now_ms, .older = row->now};
   row->now = v;
-  prune(box, t, row, now_ms);
+  prune_row_versions(box, t, row, now_ms);
   return 0;
 }
 
@@ -304,7 +304,7 @@ int64_t slp_read_moment(slp_box_call *c, const slp_table *t, int consistent) {
 }
 
 /* ---- time to live ------------------------------------------------------------------------------- */
-static int expired(const slp_table *t, const slp_item *item, int64_t now_s) {
+static int is_item_expired(const slp_table *t, const slp_item *item, int64_t now_s) {
   const slp_av *v = item ? slp_av_member(item->value, slp_str_of(t->ttl_name)) : NULL;
   slp_n38 at, now, oldest, horizon;
   char text[32];
@@ -327,7 +327,7 @@ void slp_rows_expire(slp_box *box, slp_table *t, int64_t now_ms) {
   t->ttl_swept_ms = now_ms;
   for (size_t i = t->rows_n; i-- > 0;) {
     slp_row *row = t->rows[i];
-    if (!expired(t, slp_row_at(row, INT64_MAX), now_ms / 1000)) continue;
+    if (!is_item_expired(t, slp_row_at(row, INT64_MAX), now_ms / 1000)) continue;
     if (slp_row_write(box, t, now_ms, &row->key, NULL, 1)) return; /* no memory: the next sweep tries again */
   }
 }

@@ -43,7 +43,7 @@ void slp_ddb_free(slp_box *box) {
   slp_free(box->mem, box->ddb);
 }
 
-static void finish(slp_box *box, slp_table *t) {
+static void finish_table_change(slp_box *box, slp_table *t) {
   if (t->status == SLP_BOX_DELETING) {
     slp_changes_table_gone(box, t, t->change_ms);
     free_table(box, t);
@@ -59,7 +59,7 @@ void slp_ddb_settle(slp_box *box, int64_t now_ms) {
     slp_table *t = SLP_OWNER(it, slp_table, link);
     next = it->next;
     slp_rows_expire(box, t, now_ms);
-    if (t->status != SLP_BOX_ACTIVE && t->change_ms <= now_ms) finish(box, t);
+    if (t->status != SLP_BOX_ACTIVE && t->change_ms <= now_ms) finish_table_change(box, t);
   }
 }
 
@@ -67,14 +67,14 @@ void slp_ddb_call_over(slp_box *box) { slp_arena_clear(&box->ddb->memory); }
 
 /* ---- changes that take time -------------------------------------------------------------------- */
 
-static uint32_t changing(slp_box *box) {
+static uint32_t count_changing_tables(slp_box *box) {
   uint32_t n = 0;
   SLP_LIST_EACH(&box->ddb->tables, it) n += SLP_OWNER(it, slp_table, link)->status != SLP_BOX_ACTIVE;
   return n;
 }
 
 static int too_many(slp_box_call *c) {
-  if (changing(c->box) < CHANGING_MAX) return 0;
+  if (count_changing_tables(c->box) < CHANGING_MAX) return 0;
   return slp_box_fail(
       c, "LimitExceededException",
       "Too many operations for a given subscriber: %d tables are being created, updated or deleted",
@@ -127,7 +127,7 @@ static int read_stream(slp_box_call *c, int *ret_on, slp_str *ret_view) {
       (int)slp_min_u64(ret_view->n, 60), ret_view->n ? ret_view->p : "");
 }
 
-static int answer(slp_box_call *c, slp_table *t) {
+static int write_table_description(slp_box_call *c, slp_table *t) {
   slp_out_map(&c->out);
   slp_out_key(&c->out, "TableDescription");
   slp_table_put(c, t);
@@ -170,7 +170,7 @@ int slp_table_op_create(slp_box_call *c) {
     return -1;
   }
   link_by_name(c->box, t);
-  return answer(c, t);
+  return write_table_description(c, t);
 }
 
 /* ---- changing and deleting ---------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ int slp_table_op_update(slp_box_call *c) {
                       "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
   }
   change_begin(c, t, SLP_BOX_UPDATING);
-  return answer(c, t);
+  return write_table_description(c, t);
 }
 
 int slp_table_op_delete(slp_box_call *c) {
@@ -232,5 +232,5 @@ int slp_table_op_delete(slp_box_call *c) {
         "protection first.");
   }
   change_begin(c, t, SLP_BOX_DELETING);
-  return answer(c, t);
+  return write_table_description(c, t);
 }

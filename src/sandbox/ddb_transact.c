@@ -70,7 +70,7 @@ static void put_reason(slp_jw *w, const reason *why) {
   slp_jw_object_end(w);
 }
 
-static int cancelled(slp_box_call *c, const transaction *x) {
+static int fail_as_cancelled(slp_box_call *c, const transaction *x) {
   slp_buf list, codes;
   slp_buf_init(&list, c->box->mem, 64u << 20);
   slp_buf_init(&codes, c->box->mem, 1u << 16);
@@ -97,7 +97,7 @@ static int cancelled(slp_box_call *c, const transaction *x) {
   return -1;
 }
 
-static void refuse(transaction *x, uint32_t i, const char *code, const char *message) {
+static void refuse_action(transaction *x, uint32_t i, const char *code, const char *message) {
   if (x->why[i].code) return;
   x->why[i].code = code;
   snprintf(x->why[i].message, sizeof x->why[i].message, "%.299s", message);
@@ -157,7 +157,7 @@ static int read_actions(slp_box_call *c, transaction *x) {
   return 0;
 }
 
-static int judge(slp_box_call *c, transaction *x, slp_cost **costs) {
+static int judge_actions(slp_box_call *c, transaction *x, slp_cost **costs) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < x->n; i++) {
     slp_action *a = &x->a[i];
@@ -167,10 +167,10 @@ static int judge(slp_box_call *c, transaction *x, slp_cost **costs) {
     if (r < 0) {
       if (strcmp(c->error, "ValidationException") != 0) return -1;
       c->error = NULL;
-      refuse(x, i, "ValidationError", c->error_message);
+      refuse_action(x, i, "ValidationError", c->error_message);
       a->now = a->was;
     } else if (r == 1) {
-      refuse(x, i, "ConditionalCheckFailed", "The conditional request failed");
+      refuse_action(x, i, "ConditionalCheckFailed", "The conditional request failed");
       if (a->show_on_fail) x->why[i].item = a->was;
     }
     if (slp_cost_change(c, cost, a->was, a->now, TIMES)) return -1;
@@ -180,11 +180,11 @@ static int judge(slp_box_call *c, transaction *x, slp_cost **costs) {
   return slp_refuse(c, "Collection size exceeded: the items of a transaction may have 4 MB together");
 }
 
-static int pay(slp_box_call *c, transaction *x, slp_cost *costs) {
+static int pay_for_actions(slp_box_call *c, transaction *x, slp_cost *costs) {
   for (slp_cost *cost = costs; cost; cost = cost->next) {
     if (!slp_cost_take_writes(c, cost)) continue;
     for (uint32_t i = 0; i < x->n; i++) {
-      if (x->a[i].t == cost->t) refuse(x, i, "ProvisionedThroughputExceeded", c->error_message);
+      if (x->a[i].t == cost->t) refuse_action(x, i, "ProvisionedThroughputExceeded", c->error_message);
     }
     c->error = NULL;
     c->error_more = (slp_str){NULL, 0};
@@ -192,7 +192,7 @@ static int pay(slp_box_call *c, transaction *x, slp_cost *costs) {
   return 0;
 }
 
-static int remember(slp_box_call *c, slp_str token, const uint8_t digest[32]) {
+static int remember_token(slp_box_call *c, slp_str token, const uint8_t digest[32]) {
   slp_token *k = SLP_NEW(c->box->mem, slp_token);
   if (!k) return slp_box_no_memory(c);
   k->at_ms = c->now_ms;
@@ -209,7 +209,7 @@ static int carry_out(slp_box_call *c, transaction *x) {
   return 0;
 }
 
-static int answer(slp_box_call *c, const slp_cost *costs) {
+static int write_transaction_answer(slp_box_call *c, const slp_cost *costs) {
   slp_out_map(&c->out);
   slp_cost_put(c, costs, 1, 1);
   slp_out_end(&c->out);
@@ -218,7 +218,7 @@ static int answer(slp_box_call *c, const slp_cost *costs) {
 
 /* Answers a request that was already carried out under the same token. The cost is that of reading the
  * items. */
-static int again(slp_box_call *c, transaction *x) {
+static int answer_repeated_request(slp_box_call *c, transaction *x) {
   slp_cost *costs = NULL;
   for (uint32_t i = 0; i < x->n; i++) {
     slp_cost *cost = slp_cost_of(c, &costs, x->a[i].t);
@@ -227,7 +227,7 @@ static int again(slp_box_call *c, transaction *x) {
     const slp_item *item = row ? slp_row_at(row, INT64_MAX) : NULL;
     cost->reads[0] += TIMES * slp_cost_read(item ? item->size : 0, 1);
   }
-  return answer(c, costs);
+  return write_transaction_answer(c, costs);
 }
 
 int slp_transact_op_write(slp_box_call *c) {
@@ -239,10 +239,10 @@ int slp_transact_op_write(slp_box_call *c) {
   transaction *x = SLP_ARENA_NEW(slp_call_arena(c), transaction);
   if (!x) return slp_box_no_memory(c);
   if (read_actions(c, x)) return -1;
-  if (seen) return again(c, x);
-  if (judge(c, x, &costs) || pay(c, x, costs)) return -1;
-  if (x->refused) return cancelled(c, x);
-  if (answer(c, costs) || (token.p && remember(c, token, digest))) return -1;
+  if (seen) return answer_repeated_request(c, x);
+  if (judge_actions(c, x, &costs) || pay_for_actions(c, x, costs)) return -1;
+  if (x->refused) return fail_as_cancelled(c, x);
+  if (write_transaction_answer(c, costs) || (token.p && remember_token(c, token, digest))) return -1;
   return carry_out(c, x);
 }
 

@@ -155,7 +155,7 @@ static int in_order(const slp_av *a, const slp_av *b, int by_name) {
   return by_name ? slp_str_cmp(a->name, b->name) : slp_av_cmp(a, b);
 }
 
-static slp_av *merge(slp_av *a, slp_av *b, int by_name) {
+static slp_av *merge_sorted_members(slp_av *a, slp_av *b, int by_name) {
   slp_av head = {.next = NULL}, *last = &head;
   while (a && b) {
     slp_av **from = in_order(a, b, by_name) <= 0 ? &a : &b;
@@ -167,24 +167,25 @@ static slp_av *merge(slp_av *a, slp_av *b, int by_name) {
   return head.next;
 }
 
-static slp_av *sorted(slp_av *first, uint32_t n, int by_name) {
+static slp_av *sort_member_list(slp_av *first, uint32_t n, int by_name) {
   if (n < 2) return first;
   slp_av *middle = first;
   for (uint32_t i = 1; i < n / 2; i++) middle = middle->next;
   slp_av *second = middle->next;
   middle->next = NULL;
-  return merge(sorted(first, n / 2, by_name), sorted(second, n - n / 2, by_name), by_name);
+  return merge_sorted_members(sort_member_list(first, n / 2, by_name),
+                              sort_member_list(second, n - n / 2, by_name), by_name);
 }
 
-static int sort(slp_av *v, int by_name) {
+static int sort_and_check_unique(slp_av *v, int by_name) {
   int unique = 1;
-  v->first = sorted(v->first, v->count, by_name);
+  v->first = sort_member_list(v->first, v->count, by_name);
   for (slp_av *m = v->first; m && m->next; m = m->next) unique &= in_order(m, m->next, by_name) != 0;
   return unique;
 }
 
-int slp_av_sort_set(slp_av *set) { return sort(set, 0); }
-int slp_av_sort_map(slp_av *map) { return sort(map, 1); }
+int slp_av_sort_set(slp_av *set) { return sort_and_check_unique(set, 0); }
+int slp_av_sort_map(slp_av *map) { return sort_and_check_unique(map, 1); }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 static void put_value(slp_jw *w, const slp_av *v);

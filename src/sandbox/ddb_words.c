@@ -577,7 +577,7 @@ static const char *const reserved[] = {
     "ZONE",
 };
 
-static int compare(slp_str word, const char *upper) {
+static int compare_to_reserved_word(slp_str word, const char *upper) {
   for (size_t i = 0; i < word.n; i++) {
     char ch = word.p[i];
     if (ch >= 'a' && ch <= 'z') ch = (char)(ch - ('a' - 'A'));
@@ -590,7 +590,7 @@ int slp_ddb_reserved(slp_str word) {
   size_t from = 0, to = SLP_COUNT(reserved);
   while (from < to) {
     size_t middle = (from + to) / 2;
-    int c = compare(word, reserved[middle]);
+    int c = compare_to_reserved_word(word, reserved[middle]);
     if (c == 0) return 1;
     if (c < 0)
       to = middle;

@@ -5,7 +5,7 @@
 #include "sandbox/value.h"
 
 /* ---- reading an action ----------------------------------------------------------------------- */
-static int mixed(slp_box_call *c, const char *expression, const char *older) {
+static int refuse_mixed_parameters(slp_box_call *c, const char *expression, const char *older) {
   return slp_refuse(
       c,
       "Can not use both expression and non-expression parameters in the same request: Non-expression "
@@ -19,7 +19,7 @@ static int read_condition(slp_box_call *c, uint32_t node, slp_words *w, slp_x **
   *ret = NULL;
   if (bad) return -1;
   if (!text.p) return slp_legacy_expected(c, node, ret);
-  if (slp_in_get(c, node, "Expected")) return mixed(c, "ConditionExpression", "Expected");
+  if (slp_in_get(c, node, "Expected")) return refuse_mixed_parameters(c, "ConditionExpression", "Expected");
   return slp_parse_condition(w, "ConditionExpression", text, ret);
 }
 
@@ -29,7 +29,8 @@ static int read_update(slp_box_call *c, uint32_t node, slp_words *w, slp_up **re
   *ret = NULL;
   if (bad) return -1;
   if (!text.p) return slp_legacy_updates(c, node, ret);
-  if (slp_in_get(c, node, "AttributeUpdates")) return mixed(c, "UpdateExpression", "AttributeUpdates");
+  if (slp_in_get(c, node, "AttributeUpdates"))
+    return refuse_mixed_parameters(c, "UpdateExpression", "AttributeUpdates");
   return slp_parse_update(w, text, ret);
 }
 
@@ -148,7 +149,7 @@ int slp_action_apply(slp_box_call *c, const slp_action *a) {
 /* ---- one action as a request -------------------------------------------------------------------- */
 /* Finds the item to return for ReturnValues (ALL_OLD, UPDATED_NEW and so on). *ret NULL: no item. Returns -1
  * if there is no memory. */
-static int shown(slp_box_call *c, const slp_action *a, slp_str how, const slp_av **ret) {
+static int find_item_to_return(slp_box_call *c, const slp_action *a, slp_str how, const slp_av **ret) {
   slp_paths *paths = NULL, **to = &paths;
   *ret = NULL;
   if (!how.p || slp_str_is(how, "NONE")) return 0;
@@ -204,7 +205,7 @@ static int check_return_values(slp_box_call *c, slp_act_kind kind) {
   return slp_refuse(c, "Return values set to invalid value");
 }
 
-static int run(slp_box_call *c, slp_act_kind kind) {
+static int run_write_action(slp_box_call *c, slp_act_kind kind) {
   slp_action a;
   slp_cost *cost = NULL;
   const slp_av *show;
@@ -217,7 +218,7 @@ static int run(slp_box_call *c, slp_act_kind kind) {
     return -1;
   if (slp_cost_take_writes(c, cost) || slp_key_take_write(c, a.t, &a.key, cost->writes[0])) return -1;
   if (judged == 1) return failed_condition(c, &a);
-  if (shown(c, &a, slp_box_text(c, "ReturnValues"), &show)) return -1;
+  if (find_item_to_return(c, &a, slp_box_text(c, "ReturnValues"), &show)) return -1;
   /* The answer is written before the change, because the change frees the old item. */
   slp_out_map(&c->out);
   if (show) {
@@ -230,6 +231,6 @@ static int run(slp_box_call *c, slp_act_kind kind) {
   return slp_out_failed(&c->out) ? slp_box_no_memory(c) : slp_action_apply(c, &a);
 }
 
-int slp_write_op_put(slp_box_call *c) { return run(c, SLP_ACT_PUT); }
-int slp_write_op_update(slp_box_call *c) { return run(c, SLP_ACT_UPDATE); }
-int slp_write_op_delete(slp_box_call *c) { return run(c, SLP_ACT_DELETE); }
+int slp_write_op_put(slp_box_call *c) { return run_write_action(c, SLP_ACT_PUT); }
+int slp_write_op_update(slp_box_call *c) { return run_write_action(c, SLP_ACT_UPDATE); }
+int slp_write_op_delete(slp_box_call *c) { return run_write_action(c, SLP_ACT_DELETE); }

@@ -222,7 +222,7 @@ static int64_t starts_ms(const slp_box_shard *sh) {
   return sh->parent < 0 ? sh->stream->created_ms : sh->created_ms;
 }
 
-static int listed(const listing *l, const slp_box_shard *sh, int64_t horizon_ms) {
+static int is_shard_listed(const listing *l, const slp_box_shard *sh, int64_t horizon_ms) {
   if (sh->gone) return 0;
   int64_t at_ms = slp_max_i64(l->at_ms, horizon_ms); /* a time before the horizon is treated as the horizon */
   switch (l->filter) {
@@ -266,7 +266,7 @@ static int read_filter(slp_box_call *c, listing *l) {
   return 0;
 }
 
-static int resume(slp_box_call *c, slp_str token, listing *l) {
+static int resume_listing(slp_box_call *c, slp_str token, listing *l) {
   slp_box_mark m;
   if (slp_box_text(c, "StreamName").p || slp_box_tree_get(c->in, 0, "StreamCreationTimestamp") ||
       slp_box_text(c, "ExclusiveStartShardId").p) {
@@ -298,7 +298,7 @@ static int resume(slp_box_call *c, slp_str token, listing *l) {
 
 static int begin_listing(slp_box_call *c, listing *l) {
   slp_str token = slp_box_text(c, "NextToken");
-  if (token.p) return resume(c, token, l);
+  if (token.p) return resume_listing(c, token, l);
   l->s = slp_box_stream_of(c);
   if (!l->s) return -1;
   slp_value *made = slp_box_tree_get(c->in, 0, "StreamCreationTimestamp");
@@ -335,7 +335,7 @@ int slp_box_op_shards(slp_box_call *c) {
   slp_out_list(&c->out);
   uint32_t i = l.from;
   for (; i < s->shards_n; i++) {
-    if (!listed(&l, s->shards[i], horizon_ms)) continue;
+    if (!is_shard_listed(&l, s->shards[i], horizon_ms)) continue;
     if (limit-- == 0) break;
     put_shard(c, s->shards[i]);
   }

@@ -48,22 +48,22 @@ static const struct {
     {"unknown-event", SLP_FAULT_UNKNOWN_EVENT, A_NONE},
 };
 
-static slp_str trim(slp_str s) {
+static slp_str trim_script_blanks(slp_str s) {
   while (s.n && (s.p[0] == ' ' || s.p[0] == '\t')) s = (slp_str){s.p + 1, s.n - 1};
   while (s.n && strchr(" \t\r", s.p[s.n - 1])) s.n--;
   return s;
 }
 
-static slp_str word(slp_str *rest) {
+static slp_str take_script_word(slp_str *rest) {
   slp_str w = {rest->p, 0};
   while (w.n < rest->n && w.p[w.n] != ' ' && w.p[w.n] != '\t') w.n++;
-  *rest = trim((slp_str){rest->p + w.n, rest->n - w.n});
+  *rest = trim_script_blanks((slp_str){rest->p + w.n, rest->n - w.n});
   return w;
 }
 
 static slp_str without_comment(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
-    if (s.p[i] == '#') return trim((slp_str){s.p, i});
+    if (s.p[i] == '#') return trim_script_blanks((slp_str){s.p, i});
   }
   return s;
 }
@@ -76,7 +76,7 @@ static int hex_digit(char ch) {
 }
 
 /* Replaces \xNN, \n and \\ in place. Returns the new length, or SLP_EINVAL. */
-static int64_t unescape(char *p, size_t n) {
+static int64_t unescape_argument(char *p, size_t n) {
   size_t to = 0;
   for (size_t i = 0; i < n; i++) {
     if (p[i] != '\\') {
@@ -130,7 +130,7 @@ static int read_argument(slp_box *box, slp_fault *f, argument_kind kind, slp_str
   if (kind == A_CODE) return read_code(f);
   if (kind == A_VALUE) return memchr(text.p, ' ', text.n) ? SLP_EINVAL : 0;
   if (kind == A_TEXT) {
-    int64_t n = unescape(f->argument, f->argument_n);
+    int64_t n = unescape_argument(f->argument, f->argument_n);
     if (n < 0) return SLP_EINVAL;
     f->argument_n = (size_t)n;
   }
@@ -155,8 +155,8 @@ static int read_shard(slp_box *box, slp_fault *f, slp_str text) {
 }
 
 static int read_line(slp_box *box, slp_str line, slp_fault *f) {
-  slp_str rest = line, count = word(&rest), operation = word(&rest), shard = word(&rest),
-          action = word(&rest);
+  slp_str rest = line, count = take_script_word(&rest), operation = take_script_word(&rest),
+          shard = take_script_word(&rest), action = take_script_word(&rest);
   if (slp_str_is(count, "*"))
     f->left = UINT64_MAX;
   else if (slp_parse_u64(count, &f->left) || f->left == 0)
@@ -188,7 +188,7 @@ int slp_box_faults(slp_box *box, const char *script, char why[160]) {
   slp_list_init(&read);
   while (*script && !r) {
     size_t n = strcspn(script, "\n");
-    slp_str line = trim((slp_str){script, n});
+    slp_str line = trim_script_blanks((slp_str){script, n});
     script += n + (script[n] == '\n');
     if (line.n == 0 || line.p[0] == '#') continue;
     slp_fault *f = SLP_NEW(box->mem, slp_fault);

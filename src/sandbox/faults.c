@@ -89,7 +89,7 @@ static int suits_event(const slp_fault *f) {
   }
 }
 
-static int holds(slp_box_call *c, const slp_fault *f, slp_str shard) {
+static int does_fault_apply(slp_box_call *c, const slp_fault *f, slp_str shard) {
   int get = strcmp(c->operation, "GetRecords") == 0;
   if (f->operation && strcmp(f->operation, c->operation) != 0) return 0;
   if (!is_about(c, f, shard)) return 0;
@@ -109,7 +109,7 @@ static int holds(slp_box_call *c, const slp_fault *f, slp_str shard) {
 void slp_box_fault_find(slp_box_call *c, slp_str shard) {
   SLP_LIST_EACH(&c->box->faults, it) {
     slp_fault *f = SLP_OWNER(it, slp_fault, link);
-    if (!holds(c, f, shard)) continue;
+    if (!does_fault_apply(c, f, shard)) continue;
     c->fault = f;
     if (is_shape(f->action)) c->shape = f->action;
     return;
@@ -202,7 +202,7 @@ static int put_le32(slp_buf *b, uint32_t v) {
 }
 
 /* Turns the body into a valid gzip body without compressing it: RFC 1952 around stored blocks of RFC 1951. */
-static int gzip(slp_box *box, slp_buf *body) {
+static int wrap_body_in_gzip(slp_box *box, slp_buf *body) {
   static const char head[10] = {0x1f, (char)0x8b, 8, 0, 0, 0, 0, 0, 0, (char)255};
   slp_buf z;
   size_t at = 0;
@@ -243,7 +243,7 @@ void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer) {
       if (slp_buf_add(&answer->body, c->out.wire == SLP_WIRE_JSON ? "{}" : "\0\0", 2)) answer->drop = 1;
       break;
     case SLP_FAULT_GZIP:
-      if (gzip(c->box, &answer->body))
+      if (wrap_body_in_gzip(c->box, &answer->body))
         answer->drop = 1;
       else
         answer->content_encoding = "gzip";

@@ -187,7 +187,7 @@ static void on_news(slp_event *ev) {
   }
 }
 
-static int delay(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
+static int delay_answer(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
   delayed *d = SLP_NEW(b->mem, delayed);
   if (!d) return SLP_ENOMEM;
   d->b = b;
@@ -259,7 +259,7 @@ static void on_request(slp_listener *l, slp_served *served) {
       .header_arg = served,
   };
   slp_box_handle(b->box, slp_front_now_ms(b), &rq, &answer);
-  if (answer.delay_ms && !delay(b, served, &answer)) return;
+  if (answer.delay_ms && !delay_answer(b, served, &answer)) return;
   send_answer(b, served, &answer);
   slp_buf_free(&answer.body);
 }
@@ -281,7 +281,7 @@ static void on_host_closed(slp_host *h, void *arg) {
   if (cb) cb(cb_arg);
 }
 
-static int loopback(const char *address) {
+static int is_loopback_address(const char *address) {
   return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
@@ -291,7 +291,7 @@ static void write_url(sloop_sandbox_t *b, const char *address) {
            b->listener.port);
 }
 
-static int begin(sloop_sandbox_t *b, struct uv_loop_s *loop, const sloop_sandbox_opts_t *o) {
+static int start_sandbox(sloop_sandbox_t *b, struct uv_loop_s *loop, const sloop_sandbox_opts_t *o) {
   slp_uv_options uv = {.in_flight_max = 1};
   int r = slp_uv_host_new(&b->host, loop, b->mem, &uv);
   if (r) return r;
@@ -313,7 +313,7 @@ int sloop_sandbox_start(sloop_sandbox_t **out, struct uv_loop_s *loop, const slo
   if (o) memcpy(&all, o, o->size < sizeof all ? o->size : sizeof all);
   *out = NULL;
   if (!all.address) all.address = "127.0.0.1";
-  if (!loopback(all.address) || !all.access_key != !all.secret_key) return SLP_EINVAL;
+  if (!is_loopback_address(all.address) || !all.access_key != !all.secret_key) return SLP_EINVAL;
   all.size = sizeof all;
   slp_mem *mem = slp_mem_new(NULL, NULL);
   if (!mem) return SLP_ENOMEM;
@@ -327,7 +327,7 @@ int sloop_sandbox_start(sloop_sandbox_t **out, struct uv_loop_s *loop, const slo
   slp_list_init(&b->waiting);
   slp_list_init(&b->pushed);
   b->news.run = on_news;
-  int r = begin(b, loop, &all);
+  int r = start_sandbox(b, loop, &all);
   if (!r) {
     *out = b;
   } else if (b->host) {

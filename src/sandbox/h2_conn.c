@@ -173,7 +173,7 @@ static int new_session(slp_h2_conn *c) {
   return r;
 }
 
-static int begin(slp_h2_conn *c) {
+static int begin_h2_session(slp_h2_conn *c) {
   static const nghttp2_settings_entry settings[] = {
       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, STREAMS_MAX},
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, STREAM_WINDOW},
@@ -206,7 +206,7 @@ static void on_raw(slp_listener *l, slp_raw *raw) {
   slp_list_init(&c->streams);
   slp_list_init(&c->whole);
   slp_list_add_last(&b->h2.conns, &c->link);
-  if (begin(c)) {
+  if (begin_h2_session(c)) {
     slp_h2_conn_let_go(c);
     return;
   }

@@ -79,7 +79,7 @@ static slp_str header_of(slp_served *rq, const char *name) {
   return authority.p ? authority : field_of(st, name);
 }
 
-static nghttp2_nv pair(slp_str name, slp_str value) {
+static nghttp2_nv make_header_pair(slp_str name, slp_str value) {
   return (nghttp2_nv){(uint8_t *)(uintptr_t)name.p, (uint8_t *)(uintptr_t)value.p, name.n, value.n,
                       NGHTTP2_NV_FLAG_NONE};
 }
@@ -87,9 +87,9 @@ static nghttp2_nv pair(slp_str name, slp_str value) {
 /* Answers a request that is not accepted. The rest of the request is received and ignored. A reset (RFC 9113,
  * 8.1) would spare the peer from sending the rest, but curl 7.88 loses an answer that comes before a
  * reset. */
-static int refuse(slp_h2_stream *st, const char *status) {
-  nghttp2_nv head[] = {pair(SLP_STR(":status"), slp_str_of(status)),
-                       pair(SLP_STR("content-length"), SLP_STR("0"))};
+static int refuse_h2_request(slp_h2_stream *st, const char *status) {
+  nghttp2_nv head[] = {make_header_pair(SLP_STR(":status"), slp_str_of(status)),
+                       make_header_pair(SLP_STR("content-length"), SLP_STR("0"))};
   slp_h2_stream_move(st, SLP_H2_ANSWERING);
   slp_h2_request_free(st);
   return nghttp2_submit_response(st->c->session, st->id, head, SLP_COUNT(head), NULL);
@@ -97,20 +97,22 @@ static int refuse(slp_h2_stream *st, const char *status) {
 
 int slp_h2_stream_head_end(slp_h2_stream *st) {
   uint64_t length;
-  if (st->too_large) return refuse(st, "431");
+  if (st->too_large) return refuse_h2_request(st, "431");
   slp_str announced = field_of(st, "content-length");
-  if (announced.p && !slp_parse_u64(announced, &length) && length > st->body.max) return refuse(st, "413");
+  if (announced.p && !slp_parse_u64(announced, &length) && length > st->body.max)
+    return refuse_h2_request(st, "413");
   if (!slp_str_is(field_of(st, "expect"), "100-continue")) return 0;
-  nghttp2_nv go_on = pair(SLP_STR(":status"), SLP_STR("100"));
+  nghttp2_nv go_on = make_header_pair(SLP_STR(":status"), SLP_STR("100"));
   return nghttp2_submit_headers(st->c->session, NGHTTP2_FLAG_NONE, st->id, NULL, &go_on, 1, NULL);
 }
 
 int slp_h2_stream_data(slp_h2_stream *st, slp_str bytes) {
   slp_raw *raw = st->c->raw;
   size_t n = st->body.n + bytes.n, was = slp_h2_counted(&st->body);
-  if (n > st->body.max) return refuse(st, "413");
+  if (n > st->body.max) return refuse_h2_request(st, "413");
   /* 2 * n, because the buffer doubles when it grows */
-  if (n > SLP_H2_FREE_BYTES && n > st->body.cap && !slp_raw_has_room(raw, 2 * n)) return refuse(st, "503");
+  if (n > SLP_H2_FREE_BYTES && n > st->body.cap && !slp_raw_has_room(raw, 2 * n))
+    return refuse_h2_request(st, "503");
   int r = slp_buf_add_str(&st->body, bytes);
   raw->held += slp_h2_counted(&st->body) - was;
   return r;
@@ -172,17 +174,19 @@ static int send_head(slp_h2_stream *st, const slp_serve_answer *a, size_t length
   slp_date_http(a->date_ms == -1 ? slp_wall_ms(st->host) : a->date_ms, date);
   snprintf(status, sizeof status, "%03d", a->status);
   snprintf(digits, sizeof digits, "%zu", length);
-  head[n++] = pair(SLP_STR(":status"), slp_str_of(status));
-  for (size_t i = 0; i < a->headers_n; i++) head[n++] = pair(a->headers[i].name, a->headers[i].value);
-  head[n++] = pair(SLP_STR("date"), slp_str_of(date));
-  if (length != SIZE_MAX && a->status != 204) head[n++] = pair(SLP_STR("content-length"), slp_str_of(digits));
+  head[n++] = make_header_pair(SLP_STR(":status"), slp_str_of(status));
+  for (size_t i = 0; i < a->headers_n; i++)
+    head[n++] = make_header_pair(a->headers[i].name, a->headers[i].value);
+  head[n++] = make_header_pair(SLP_STR("date"), slp_str_of(date));
+  if (length != SIZE_MAX && a->status != 204)
+    head[n++] = make_header_pair(SLP_STR("content-length"), slp_str_of(digits));
   nghttp2_data_provider from = {.source = {.ptr = st}, .read_callback = read_answer};
   return nghttp2_submit_response(st->c->session, st->id, head, n,
                                  st->answer.n || length == SIZE_MAX ? &from : NULL);
 }
 
 /* Breaks the connection, before the answer of st or in the middle of it. */
-static void drop(slp_h2_stream *st) {
+static void drop_h2_connection(slp_h2_stream *st) {
   slp_h2_conn *c = st->c;
   slp_h2_conn_send(c); /* sends what the front has added so far; may close the stream */
   if (st->c) nghttp2_session_set_stream_user_data(c->session, st->id, NULL);
@@ -196,7 +200,7 @@ static void serve_nobody(slp_h2_stream *st, const slp_serve_answer *a) {
   slp_h2_stream_over(st);
 }
 
-static void serve(slp_served *rq, const slp_serve_answer *a) {
+static void serve_h2_answer(slp_served *rq, const slp_serve_answer *a) {
   slp_h2_stream *st = SLP_OWNER(rq, slp_h2_stream, served);
   slp_h2_conn *c = st->c;
   if (st->state == SLP_H2_GONE) {
@@ -204,7 +208,7 @@ static void serve(slp_served *rq, const slp_serve_answer *a) {
     return;
   }
   if (!a) {
-    drop(st);
+    drop_h2_connection(st);
     return;
   }
   int head_only = slp_str_is(rq->method, "HEAD") || a->status == 204 || a->status == 304;
@@ -229,7 +233,7 @@ static void serve(slp_served *rq, const slp_serve_answer *a) {
   slp_h2_conn_kick(c);
 }
 
-static int add(slp_h2_stream *st, slp_str bytes) {
+static int add_answer_bytes(slp_h2_stream *st, slp_str bytes) {
   slp_buf *b = &st->answer;
   if (st->sent == b->n) {
     slp_buf_clear(b);
@@ -246,25 +250,26 @@ static int add(slp_h2_stream *st, slp_str bytes) {
   return r;
 }
 
-static void begin(slp_served *rq, const slp_serve_answer *a) {
+static void begin_h2_answer(slp_served *rq, const slp_serve_answer *a) {
   slp_h2_stream *st = SLP_OWNER(rq, slp_h2_stream, served);
   if (st->state == SLP_H2_GONE) return; /* on_gone of this request will be called */
   slp_h2_stream_move(st, SLP_H2_STREAMING);
   slp_buf_init(&st->answer, st->mem, UINT32_MAX);
-  if ((a->body && add(st, slp_buf_str(a->body))) || send_head(st, a, SIZE_MAX)) st->c->broken = 1;
+  if ((a->body && add_answer_bytes(st, slp_buf_str(a->body))) || send_head(st, a, SIZE_MAX))
+    st->c->broken = 1;
   slp_h2_conn_kick(st->c);
 }
 
-static int more(slp_served *rq, slp_str bytes) {
+static int add_to_h2_answer(slp_served *rq, slp_str bytes) {
   slp_h2_stream *st = SLP_OWNER(rq, slp_h2_stream, served);
   if (st->state == SLP_H2_GONE) return 0;
   SLP_CHECK(st->state == SLP_H2_STREAMING);
-  int r = bytes.n ? add(st, bytes) : 0;
+  int r = bytes.n ? add_answer_bytes(st, bytes) : 0;
   if (!r && bytes.n) go_on(st);
   return r;
 }
 
-static void end(slp_served *rq) {
+static void end_h2_answer(slp_served *rq) {
   slp_h2_stream *st = SLP_OWNER(rq, slp_h2_stream, served);
   if (st->state == SLP_H2_GONE) {
     slp_h2_stream_over(st);
@@ -275,4 +280,5 @@ static void end(slp_served *rq) {
   go_on(st);
 }
 
-const slp_serve_ops slp_h2_serve_ops = {.serve = serve, .begin = begin, .more = more, .end = end};
+const slp_serve_ops slp_h2_serve_ops = {
+    .serve = serve_h2_answer, .begin = begin_h2_answer, .more = add_to_h2_answer, .end = end_h2_answer};

@@ -28,7 +28,7 @@ static uint64_t get_be(const uint8_t *from, int n) {
   return v;
 }
 
-static int encode(slp_box *box, const slp_box_mark *m, uint8_t raw[MARK_BYTES]) {
+static int encode_signed_mark(slp_box *box, const slp_box_mark *m, uint8_t raw[MARK_BYTES]) {
   uint8_t tag[32];
   memset(raw, 0, MARK_SIGNED);
   raw[7] = 1;
@@ -47,7 +47,7 @@ static int encode(slp_box *box, const slp_box_mark *m, uint8_t raw[MARK_BYTES]) 
 
 int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to) {
   uint8_t raw[MARK_BYTES];
-  int r = encode(box, m, raw);
+  int r = encode_signed_mark(box, m, raw);
   return r ? r : slp_base64_encode(to, (slp_str){(const char *)raw, MARK_BYTES});
 }
 
@@ -72,7 +72,7 @@ int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *re
                         .stream_uid = get_be(raw + 16, 8),
                         .counter = get_be(raw + 24, 8),
                         .issued_ms = (int64_t)get_be(raw + 32, 8)};
-  if (encode(box, ret, again)) return SLP_ENOMEM;
+  if (encode_signed_mark(box, ret, again)) return SLP_ENOMEM;
   /* `again` is the text that this box would write for these fields and this kind; any other text is
    * refused */
   return memcmp(raw, again, MARK_BYTES) == 0 ? 0 : SLP_EBADDATA;

@@ -31,19 +31,19 @@ typedef struct pairs {
   size_t n, cap;
 } pairs;
 
-static int digit(char ch) {
+static int get_hex_value(char ch) {
   if (ch >= '0' && ch <= '9') return ch - '0';
   if (ch >= 'a' && ch <= 'f') return ch - 'a' + 10;
   return ch >= 'A' && ch <= 'F' ? ch - 'A' + 10 : -1;
 }
 
 /* Replaces the escapes in a name or value, in place. */
-static int unescape(char *p, size_t n, slp_str *ret) {
+static int unescape_form_text(char *p, size_t n, slp_str *ret) {
   size_t to = 0;
   for (size_t i = 0; i < n; i++) {
     char ch = p[i] == '+' ? ' ' : p[i];
     if (ch == '%') {
-      int high = i + 2 < n ? digit(p[i + 1]) : -1, low = i + 2 < n ? digit(p[i + 2]) : -1;
+      int high = i + 2 < n ? get_hex_value(p[i + 1]) : -1, low = i + 2 < n ? get_hex_value(p[i + 2]) : -1;
       if (high < 0 || low < 0) return SLP_EBADDATA;
       ch = (char)(high * 16 + low);
       i += 2;
@@ -66,8 +66,8 @@ static int add_pair(pairs *f, char *p, size_t n) {
     f->cap = cap;
   }
   pair *to = &f->v[f->n++];
-  int r = unescape(p, (size_t)(equals - p), &to->name);
-  return r ? r : unescape(equals + 1, n - (size_t)(equals - p) - 1, &to->value);
+  int r = unescape_form_text(p, (size_t)(equals - p), &to->name);
+  return r ? r : unescape_form_text(equals + 1, n - (size_t)(equals - p) - 1, &to->value);
 }
 
 static int split_form(pairs *f, slp_buf *body) {
@@ -176,13 +176,13 @@ static slp_str header_of(const slp_box_request *rq, const char *name) {
   return rq->header ? rq->header(rq->header_arg, name) : (slp_str){NULL, 0};
 }
 
-static int begins(slp_str s, const char *with) {
+static int begins_with_prefix(slp_str s, const char *with) {
   size_t n = strlen(with);
   return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
 /* Copies the body into box->unpacked, decompressed if needed: clients compress large requests with gzip. */
-static int unpack(slp_box *box, const slp_box_request *rq) {
+static int unpack_metric_body(slp_box *box, const slp_box_request *rq) {
   slp_buf_clear(&box->unpacked);
   if (slp_str_is(header_of(rq, "content-encoding"), "gzip")) return slp_gunzip(&box->unpacked, rq->body);
   return slp_buf_add_str(&box->unpacked, rq->body);
@@ -190,13 +190,13 @@ static int unpack(slp_box *box, const slp_box_request *rq) {
 
 int slp_metrics_request(slp_box *box, const slp_box_request *rq, slp_box_request *ret,
                         slp_metrics_form *ret_form) {
-  int path = begins(rq->path, PATH_PREFIX),
-      query = begins(rq->content_type, "application/x-www-form-urlencoded");
-  int target = begins(rq->target, TARGET);
+  int path = begins_with_prefix(rq->path, PATH_PREFIX),
+      query = begins_with_prefix(rq->content_type, "application/x-www-form-urlencoded");
+  int target = begins_with_prefix(rq->target, TARGET);
   *ret = *rq;
   *ret_form = SLP_METRICS_TARGET;
   if (!path && !target && !(query && slp_str_is(rq->path, "/"))) return 0;
-  int r = unpack(box, rq);
+  int r = unpack_metric_body(box, rq);
   ret->body = slp_buf_str(&box->unpacked);
   if (target) return r ? -1 : 0;
   ret->path = SLP_STR("/");
@@ -286,20 +286,20 @@ void slp_metrics_answer(slp_box_call *c, slp_metrics_form form, slp_box_answer *
 }
 
 /* ---- PutMetricData --------------------------------------------------------------------------------- */
-static int missing(slp_box_call *c, const char *what) {
+static int refuse_missing_parameter(slp_box_call *c, const char *what) {
   return slp_box_fail(c, "MissingRequiredParameterException", "The parameter %s is required.", what);
 }
 
-static int wrong(slp_box_call *c, const char *what, const char *why) {
+static int refuse_wrong_parameter(slp_box_call *c, const char *what, const char *why) {
   return slp_box_fail(c, "InvalidParameterValueException", "The value for parameter %s %s.", what, why);
 }
 
 /* Checks that the member is a text of 1 to `most` bytes. */
 static int check_name(slp_box_call *c, uint32_t node, const char *member, const char *what, size_t most) {
   const slp_value *v = slp_box_tree_get(c->in, node, member);
-  if (!v) return missing(c, what);
+  if (!v) return refuse_missing_parameter(c, what);
   if (v->kind != SLP_VALUE_TEXT || v->text.n == 0 || v->text.n > most) {
-    return wrong(c, what, "must be a text that is neither empty nor too long");
+    return refuse_wrong_parameter(c, what, "must be a text that is neither empty nor too long");
   }
   return 0;
 }
@@ -311,21 +311,22 @@ static int is_numeric(const slp_value *v) {
 
 static int check_numbers(slp_box_call *c, const slp_value *list, const char *what) {
   if (list->kind != SLP_VALUE_LIST || list->count == 0 || list->count > VALUES_MAX) {
-    return wrong(c, what, "must be a list of 1 to 150 numbers");
+    return refuse_wrong_parameter(c, what, "must be a list of 1 to 150 numbers");
   }
   for (uint32_t i = list->child; i; i = c->in->v[i].next) {
-    if (!is_numeric(&c->in->v[i])) return wrong(c, what, "must be a list of numbers");
+    if (!is_numeric(&c->in->v[i])) return refuse_wrong_parameter(c, what, "must be a list of numbers");
   }
   return 0;
 }
 
 static int check_dimensions(slp_box_call *c, const slp_value *list) {
   if (list->kind != SLP_VALUE_LIST || list->count > DIMENSIONS_MAX) {
-    return wrong(c, "MetricData.member.N.Dimensions", "must be a list of at most 30 dimensions");
+    return refuse_wrong_parameter(c, "MetricData.member.N.Dimensions",
+                                  "must be a list of at most 30 dimensions");
   }
   for (uint32_t i = list->child; i; i = c->in->v[i].next) {
     if (c->in->v[i].kind != SLP_VALUE_MAP)
-      return wrong(c, "MetricData.member.N.Dimensions", "is no dimension");
+      return refuse_wrong_parameter(c, "MetricData.member.N.Dimensions", "is no dimension");
     if (check_name(c, i, "Name", "MetricData.member.N.Dimensions.member.N.Name", 255) ||
         check_name(c, i, "Value", "MetricData.member.N.Dimensions.member.N.Value", 1024)) {
       return -1;
@@ -337,12 +338,13 @@ static int check_dimensions(slp_box_call *c, const slp_value *list) {
 static int check_set(slp_box_call *c, const slp_value *set) {
   static const char *const members[] = {"SampleCount", "Sum", "Minimum", "Maximum"};
   if (set->kind != SLP_VALUE_MAP)
-    return wrong(c, "MetricData.member.N.StatisticValues", "is no statistic set");
+    return refuse_wrong_parameter(c, "MetricData.member.N.StatisticValues", "is no statistic set");
   uint32_t node = slp_box_tree_number(c->in, set);
   for (size_t i = 0; i < SLP_COUNT(members); i++) {
     const slp_value *v = slp_box_tree_get(c->in, node, members[i]);
-    if (!v) return missing(c, "MetricData.member.N.StatisticValues.*");
-    if (!is_numeric(v)) return wrong(c, "MetricData.member.N.StatisticValues.*", "must be a number");
+    if (!v) return refuse_missing_parameter(c, "MetricData.member.N.StatisticValues.*");
+    if (!is_numeric(v))
+      return refuse_wrong_parameter(c, "MetricData.member.N.StatisticValues.*", "must be a number");
   }
   return 0;
 }
@@ -355,13 +357,14 @@ static int check_values(slp_box_call *c, uint32_t node) {
   const slp_value *set = slp_box_tree_get(c->in, node, "StatisticValues");
   if (!value + !values + !set != 2) {
     if (!value && !values && !set) {
-      return missing(c, "MetricData.member.N.Value, Values or StatisticValues");
+      return refuse_missing_parameter(c, "MetricData.member.N.Value, Values or StatisticValues");
     }
     return slp_box_fail(c, "InvalidParameterCombinationException",
                         "At most one of the parameters MetricData.member.N.Value, Values and StatisticValues "
                         "may be specified.");
   }
-  if (value && !is_numeric(value)) return wrong(c, "MetricData.member.N.Value", "must be a number");
+  if (value && !is_numeric(value))
+    return refuse_wrong_parameter(c, "MetricData.member.N.Value", "must be a number");
   if (values && check_numbers(c, values, "MetricData.member.N.Values")) return -1;
   if (counts && check_numbers(c, counts, "MetricData.member.N.Counts")) return -1;
   if (counts && (!values || counts->count != values->count)) {
@@ -372,7 +375,8 @@ static int check_values(slp_box_call *c, uint32_t node) {
 }
 
 static int check_datum(slp_box_call *c, uint32_t node) {
-  if (c->in->v[node].kind != SLP_VALUE_MAP) return wrong(c, "MetricData.member.N", "is no datum");
+  if (c->in->v[node].kind != SLP_VALUE_MAP)
+    return refuse_wrong_parameter(c, "MetricData.member.N", "is no datum");
   if (check_name(c, node, "MetricName", "MetricData.member.N.MetricName", 255)) return -1;
   const slp_value *dimensions = slp_box_tree_get(c->in, node, "Dimensions");
   if (dimensions && check_dimensions(c, dimensions)) return -1;
@@ -381,13 +385,14 @@ static int check_datum(slp_box_call *c, uint32_t node) {
 
 int slp_metrics_op_put(slp_box_call *c) {
   if (check_name(c, 0, "Namespace", "Namespace", 255)) return -1;
-  if (begins(slp_box_text(c, "Namespace"), "AWS/")) {
-    return wrong(c, "Namespace", "must not start with AWS/, which is for the services themselves");
+  if (begins_with_prefix(slp_box_text(c, "Namespace"), "AWS/")) {
+    return refuse_wrong_parameter(c, "Namespace",
+                                  "must not start with AWS/, which is for the services themselves");
   }
   const slp_value *data = slp_box_tree_get(c->in, 0, "MetricData");
-  if (!data) return missing(c, "MetricData");
+  if (!data) return refuse_missing_parameter(c, "MetricData");
   if (data->kind != SLP_VALUE_LIST || data->count == 0 || data->count > DATA_MAX) {
-    return wrong(c, "MetricData", "must be a list of 1 to 1000 data");
+    return refuse_wrong_parameter(c, "MetricData", "must be a list of 1 to 1000 data");
   }
   uint32_t n = data->count;
   for (uint32_t i = data->child; i; i = c->in->v[i].next) {

@@ -11,7 +11,8 @@ slp_box_shard *slp_box_next_in_turn(const slp_stream *s) {
 
 /* Finds the shard for a record. Returns -1 if the explicit hash key is not valid; the call has then
  * failed. */
-static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explicit_hash, slp_box_shard **ret) {
+static int find_shard_of_record(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explicit_hash,
+                                slp_box_shard **ret) {
   slp_u128 hash;
   if (s->spreads) {
     *ret = slp_box_next_in_turn(s);
@@ -34,7 +35,7 @@ static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explici
 }
 
 /* Finds the stream of a put. A stream that is being created does not exist for writers. */
-static slp_stream *writable(slp_box_call *c) {
+static slp_stream *find_writable_stream(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return NULL;
   if (s->status != SLP_BOX_ACTIVE && s->status != SLP_BOX_UPDATING) {
@@ -71,10 +72,10 @@ static int read_put(slp_box_call *c, slp_stream *s, uint32_t node, const char *w
                         "Record of %zu bytes is larger than the maximum record size of %u KiB of stream %s.",
                         ret->data.n, s->record_kib_max, s->name);
   }
-  return route(c, s, ret->key, ret->explicit_hash, &ret->shard);
+  return find_shard_of_record(c, s, ret->key, ret->explicit_hash, &ret->shard);
 }
 
-static int store(slp_box_call *c, const put *p, slp_box_seq *ret) {
+static int store_put_record(slp_box_call *c, const put *p, slp_box_seq *ret) {
   int r = slp_box_store(c->box, p->shard, c->now_ms, p->key, p->data, ret);
   if (r) return r;
   slp_box_window_take(&p->shard->writes, p->key.n + p->data.n, c->box->o.write_bytes_per_second);
@@ -101,7 +102,7 @@ int slp_box_op_put(slp_box_call *c) {
   slp_box_seq seq;
   char text[SLP_BOX_SEQ_TEXT], message[256];
   put p = {.shard = NULL};
-  slp_stream *s = writable(c);
+  slp_stream *s = find_writable_stream(c);
   if (!s || read_put(c, s, 0, "", &p)) return -1;
   slp_str after = slp_box_text(c, "SequenceNumberForOrdering");
   if (after.p && slp_box_seq_parse(after, &seq)) {
@@ -113,7 +114,7 @@ int slp_box_op_put(slp_box_call *c) {
     return slp_box_fail(c, "ProvisionedThroughputExceededException", "%s", message);
   }
   if (slp_box_dry_run(c)) return -1;
-  if (store(c, &p, &seq)) return slp_box_no_memory(c);
+  if (store_put_record(c, &p, &seq)) return slp_box_no_memory(c);
   slp_box_seq_text(&seq, text);
   slp_out_map(&c->out);
   slp_out_put_z(&c->out, "ShardId", p.shard->id);
@@ -132,7 +133,7 @@ static void put_entry(slp_box_call *c, const put *p, uint32_t *failed) {
     slp_out_put_z(&c->out, "ErrorCode", "ProvisionedThroughputExceededException");
     slp_out_put_z(&c->out, "ErrorMessage", message);
     ++*failed;
-  } else if (store(c, p, &seq)) {
+  } else if (store_put_record(c, p, &seq)) {
     slp_out_put_z(&c->out, "ErrorCode", "InternalFailure");
     slp_out_put_z(&c->out, "ErrorMessage", "Internal Service Failure");
     ++*failed;
@@ -145,7 +146,7 @@ static void put_entry(slp_box_call *c, const put *p, uint32_t *failed) {
 }
 
 int slp_box_op_put_many(slp_box_call *c) {
-  slp_stream *s = writable(c);
+  slp_stream *s = find_writable_stream(c);
   if (!s) return -1;
   slp_value *list = slp_box_tree_get(c->in, 0, "Records");
   uint64_t bytes = 0;

@@ -12,13 +12,14 @@ uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms) {
   return slp_max_u64(slp_synthetic_there(sh, now_ms) + 1, sh->first);
 }
 
-static slp_box_record *stored(const slp_box_shard *sh, uint64_t counter) {
+static slp_box_record *get_stored_record(const slp_box_shard *sh, uint64_t counter) {
   SLP_CHECK(counter >= sh->first && counter < sh->next);
   return &sh->recs[sh->head + (size_t)(counter - sh->first)];
 }
 
 int64_t slp_box_arrived_ms(const slp_box_shard *sh, uint64_t counter) {
-  return sh->stream->synthetic ? slp_synthetic_arrived_ms(sh, counter) : stored(sh, counter)->arrived_ms;
+  return sh->stream->synthetic ? slp_synthetic_arrived_ms(sh, counter)
+                               : get_stored_record(sh, counter)->arrived_ms;
 }
 
 int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_view *ret) {
@@ -37,7 +38,7 @@ int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_
     ret->data = (slp_str){box->scratch.p, n};
     return 0;
   }
-  const slp_box_record *rec = stored(sh, counter);
+  const slp_box_record *rec = get_stored_record(sh, counter);
   ret->key = (slp_str){rec->keyless ? NULL : rec->bytes, rec->key_n};
   ret->data = (slp_str){rec->bytes + rec->key_n, rec->data_n};
   return 0;

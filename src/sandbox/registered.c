@@ -30,7 +30,7 @@ void slp_consumers_free(slp_box *box, slp_stream *s) {
     consumer_free(box, SLP_OWNER(it, slp_box_consumer, link));
 }
 
-static void sweep(slp_box *box, slp_stream *s, int64_t now_ms) {
+static void free_gone_consumers(slp_box *box, slp_stream *s, int64_t now_ms) {
   for (slp_list *it = s->consumers.next, *next; it != &s->consumers; it = next) {
     next = it->next;
     slp_box_consumer *k = SLP_OWNER(it, slp_box_consumer, link);
@@ -45,7 +45,7 @@ slp_box_status slp_consumer_status(const slp_box_consumer *k, int64_t now_ms) {
 
 uint32_t slp_consumers_count(slp_box *box, slp_stream *s, int64_t now_ms) {
   uint32_t n = 0;
-  sweep(box, s, now_ms);
+  free_gone_consumers(box, s, now_ms);
   SLP_LIST_EACH(&s->consumers, it) n++;
   return n;
 }
@@ -63,7 +63,7 @@ static size_t put_epoch(char out[24], const slp_box_consumer *k) {
 }
 
 /* Returns the index of the first `what` in s, or s.n if there is none. */
-static size_t find(slp_str s, const char *what) {
+static size_t find_text_index(slp_str s, const char *what) {
   size_t n = strlen(what);
   for (size_t i = 0; i + n <= s.n; i++) {
     if (memcmp(s.p + i, what, n) == 0) return i;
@@ -75,14 +75,14 @@ static size_t find(slp_str s, const char *what) {
  * its ARN finds nothing, even if a new consumer has the same name. */
 static slp_box_consumer *by_arn(slp_box_call *c, slp_str arn, slp_stream **ret_stream) {
   char epoch[24];
-  size_t stream_at = find(arn, ":stream/") + 8, consumer_at = find(arn, "/consumer/");
+  size_t stream_at = find_text_index(arn, ":stream/") + 8, consumer_at = find_text_index(arn, "/consumer/");
   if (stream_at >= consumer_at || consumer_at + 10 >= arn.n) return NULL;
   slp_str name = {arn.p + consumer_at + 10, arn.n - consumer_at - 10};
-  size_t colon = find(name, ":");
+  size_t colon = find_text_index(name, ":");
   if (colon >= name.n) return NULL;
   slp_stream *s = slp_box_find(c->box, (slp_str){arn.p + stream_at, consumer_at - stream_at});
   if (!s) return NULL;
-  sweep(c->box, s, c->now_ms);
+  free_gone_consumers(c->box, s, c->now_ms);
   slp_box_consumer *k = by_name(s, (slp_str){name.p, colon});
   if (!k ||
       !slp_str_eq((slp_str){name.p + colon + 1, name.n - colon - 1}, (slp_str){epoch, put_epoch(epoch, k)}))
@@ -112,7 +112,7 @@ static slp_box_consumer *consumer_of(slp_box_call *c, slp_stream **ret_stream) {
   }
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return NULL;
-  sweep(c->box, s, c->now_ms);
+  free_gone_consumers(c->box, s, c->now_ms);
   slp_box_consumer *k = by_name(s, name);
   if (!k)
     slp_box_fail(c, "ResourceNotFoundException",
@@ -150,7 +150,7 @@ static void put_consumer(slp_box_call *c, const slp_stream *s, const slp_box_con
 }
 
 /* ---- the operations ----------------------------------------------------------------------------------- */
-static slp_box_consumer *add(slp_box_call *c, slp_stream *s, slp_str name) {
+static slp_box_consumer *add_registered_consumer(slp_box_call *c, slp_stream *s, slp_str name) {
   slp_box_consumer *k = SLP_NEW(c->box->mem, slp_box_consumer);
   if (!k) return NULL;
   k->name = slp_strdup(c->box->mem, name);
@@ -181,7 +181,7 @@ int slp_consumers_op_register(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return -1;
   slp_str name = slp_box_text(c, "ConsumerName");
-  sweep(c->box, s, c->now_ms);
+  free_gone_consumers(c->box, s, c->now_ms);
   if (s->status == SLP_BOX_CREATING || s->status == SLP_BOX_DELETING)
     return slp_box_fail(c, "ResourceInUseException", "Stream %s under account " SLP_BOX_ACCOUNT " is %s.",
                         s->name, slp_box_status_name(s->status));
@@ -198,7 +198,7 @@ int slp_consumers_op_register(slp_box_call *c) {
                         n >= CONSUMERS_MAX ? "Stream %s has %u registered consumers already."
                                            : "Stream %s has %u consumers in CREATING status already.",
                         s->name, n >= CONSUMERS_MAX ? n : creating);
-  slp_box_consumer *k = add(c, s, name);
+  slp_box_consumer *k = add_registered_consumer(c, s, name);
   if (!k) return slp_box_no_memory(c);
   slp_out_map(&c->out);
   slp_out_key(&c->out, "Consumer");
@@ -228,7 +228,7 @@ int slp_consumers_op_deregister(slp_box_call *c) {
   if (!k || too_fast(c, &s->consumer_deregisters, DEREGISTERS_PER_SECOND)) return -1;
   if (k->gone_ms == INT64_MAX) k->gone_ms = c->now_ms + c->box->o.change_ms;
   slp_push_end_consumer(c->box, k);
-  sweep(c->box, s, c->now_ms);
+  free_gone_consumers(c->box, s, c->now_ms);
   return 0;
 }
 
@@ -253,7 +253,7 @@ int slp_consumers_op_list(slp_box_call *c) {
   int more = 0;
   slp_stream *s = slp_box_stream_of(c);
   if (!s || too_fast(c, &s->consumer_lists, LISTS_PER_SECOND) || list_from(c, s, &after)) return -1;
-  sweep(c->box, s, c->now_ms);
+  free_gone_consumers(c->box, s, c->now_ms);
   slp_out_map(&c->out);
   slp_out_key(&c->out, "Consumers");
   slp_out_list(&c->out);

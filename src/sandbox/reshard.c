@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void refuse(slp_box_refusal *why, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
-static void refuse(slp_box_refusal *why, const char *code, const char *fmt, ...) {
+static void refuse_reshard(slp_box_refusal *why, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
+static void refuse_reshard(slp_box_refusal *why, const char *code, const char *fmt, ...) {
   va_list args;
   why->code = code;
   va_start(args, fmt);
@@ -15,17 +15,18 @@ static void refuse(slp_box_refusal *why, const char *code, const char *fmt, ...)
 }
 
 /* Finds an open shard by its id. Returns NULL, and sets *why, if there is none. */
-static slp_box_shard *reshardable(const slp_stream *s, slp_str id, slp_box_refusal *why) {
+static slp_box_shard *find_reshardable_shard(const slp_stream *s, slp_str id, slp_box_refusal *why) {
   slp_box_shard *sh = slp_box_shard_by_id(s, id);
   int n = (int)slp_min_u64(id.n, 128);
   if (!sh) {
-    refuse(why, "ResourceNotFoundException",
-           "Could not find shard %.*s in stream %s under account " SLP_BOX_ACCOUNT ".", n, id.p, s->name);
+    refuse_reshard(why, "ResourceNotFoundException",
+                   "Could not find shard %.*s in stream %s under account " SLP_BOX_ACCOUNT ".", n, id.p,
+                   s->name);
   } else if (!slp_box_shard_open(sh)) {
-    refuse(why, "InvalidArgumentException",
-           "Shard %.*s in stream %s under account " SLP_BOX_ACCOUNT
-           " has already been merged or split, and thus is not eligible for merging or splitting.",
-           n, id.p, s->name);
+    refuse_reshard(why, "InvalidArgumentException",
+                   "Shard %.*s in stream %s under account " SLP_BOX_ACCOUNT
+                   " has already been merged or split, and thus is not eligible for merging or splitting.",
+                   n, id.p, s->name);
     sh = NULL;
   }
   return sh;
@@ -36,7 +37,7 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
   char from[40], to[40];
   slp_u128 at;
   why->code = NULL;
-  slp_box_shard *sh = reshardable(s, shard, why);
+  slp_box_shard *sh = find_reshardable_shard(s, shard, why);
   if (!sh) return;
   if (!new_start.p) {
     /* without new_start the shard is split in the middle; only control requests may leave new_start out */
@@ -47,7 +48,7 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
   if (sh->hash_start == ~(slp_u128)0 || at <= sh->hash_start || at > sh->hash_end) {
     slp_box_hash_text(sh->hash_start, from);
     slp_box_hash_text(sh->hash_end, to);
-    refuse(
+    refuse_reshard(
         why, "InvalidArgumentException",
         "NewStartingHashKey %.*s used in SplitShard() on shard %s in stream %s under account " SLP_BOX_ACCOUNT
         " is not both greater than one plus the shard's StartingHashKey %s and less than the shard's "
@@ -62,15 +63,16 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
 void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why, slp_box_shard **ret_a,
                        slp_box_shard **ret_b) {
   why->code = NULL;
-  slp_box_shard *one = reshardable(s, a, why), *two = one ? reshardable(s, b, why) : NULL;
+  slp_box_shard *one = find_reshardable_shard(s, a, why),
+                *two = one ? find_reshardable_shard(s, b, why) : NULL;
   if (!two) return;
   int adjacent = (one->hash_end != ~(slp_u128)0 && one->hash_end + 1 == two->hash_start) ||
                  (two->hash_end != ~(slp_u128)0 && two->hash_end + 1 == one->hash_start);
   if (!adjacent) {
-    refuse(why, "InvalidArgumentException",
-           "Shards %s and %s in stream %s under account " SLP_BOX_ACCOUNT
-           " are not an adjacent pair of shards eligible for merging",
-           one->id, two->id, s->name);
+    refuse_reshard(why, "InvalidArgumentException",
+                   "Shards %s and %s in stream %s under account " SLP_BOX_ACCOUNT
+                   " are not an adjacent pair of shards eligible for merging",
+                   one->id, two->id, s->name);
     return;
   }
   *ret_a = one;
@@ -87,7 +89,7 @@ static void close_shard(slp_box_shard *sh, int64_t now_ms) {
   sh->closed_ms = slp_max_i64(now_ms, sh->last_arrived_ms);
 }
 
-static void adopt(slp_box_shard *parent, const slp_box_shard *child) {
+static void add_child_to_parent(slp_box_shard *parent, const slp_box_shard *child) {
   SLP_CHECK(parent->child_n < 2);
   parent->child[parent->child_n++] = child->index;
 }
@@ -107,8 +109,8 @@ int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard 
     return r;
   }
   close_shard(sh, now_ms);
-  adopt(sh, left);
-  adopt(sh, right);
+  add_child_to_parent(sh, left);
+  add_child_to_parent(sh, right);
   slp_push_news(box, sh);
   return 0;
 }
@@ -125,8 +127,8 @@ int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard
   }
   close_shard(a, now_ms);
   close_shard(b, now_ms);
-  adopt(a, child);
-  adopt(b, child);
+  add_child_to_parent(a, child);
+  add_child_to_parent(b, child);
   slp_push_news(box, a);
   slp_push_news(box, b);
   return 0;
@@ -140,7 +142,7 @@ static slp_box_shard *open_starting_at(slp_stream *s, slp_u128 hash) {
 /* Scales the stream uniformly: splits shards at each missing border, then merges the shards within each new
  * range. As in the service, some shards may live only for a moment. If there is no memory for a step, the
  * shards still cover all hash keys; the next request continues the change. */
-static int resize(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t target) {
+static int resize_stream(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t target) {
   const slp_u128 all = ~(slp_u128)0;
   slp_u128 width = all / target + (all % target == target - 1 ? 1 : 0);
   for (uint32_t i = 1; i < target; i++) {
@@ -170,7 +172,7 @@ int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms) {
     case SLP_BOX_SPLIT: return slp_box_split_at(box, s, now_ms, s->shards[s->change_a], s->change_hash);
     case SLP_BOX_MERGE:
       return slp_box_merge_two(box, s, now_ms, s->shards[s->change_a], s->shards[s->change_b]);
-    case SLP_BOX_RESIZE: return resize(box, s, now_ms, s->change_a);
+    case SLP_BOX_RESIZE: return resize_stream(box, s, now_ms, s->change_a);
     case SLP_BOX_NOTHING:
     case SLP_BOX_CREATE:
     case SLP_BOX_DELETE: break;

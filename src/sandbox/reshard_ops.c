@@ -90,7 +90,7 @@ int slp_box_op_resize(slp_box_call *c) {
   return 0;
 }
 
-static int retention(slp_box_call *c, int up) {
+static int change_retention(slp_box_call *c, int up) {
   slp_stream *s = active_stream(c);
   if (!s) return -1;
   int64_t hours = slp_box_int(c, "RetentionPeriodHours", 0), now = s->retention_ms / SLP_BOX_HOUR_MS;
@@ -114,5 +114,5 @@ static int retention(slp_box_call *c, int up) {
   return 0;
 }
 
-int slp_box_op_retention_up(slp_box_call *c) { return retention(c, 1); }
-int slp_box_op_retention_down(slp_box_call *c) { return retention(c, 0); }
+int slp_box_op_retention_up(slp_box_call *c) { return change_retention(c, 1); }
+int slp_box_op_retention_down(slp_box_call *c) { return change_retention(c, 0); }

@@ -317,8 +317,9 @@ typedef struct check {
   char text[900];
 } check;
 
-static void found(check *k, const char *path, const slp_value *v, const char *fmt, ...) SLP_PRINTF(4, 5);
-static void found(check *k, const char *path, const slp_value *v, const char *fmt, ...) {
+static void add_finding(check *k, const char *path, const slp_value *v, const char *fmt, ...)
+    SLP_PRINTF(4, 5);
+static void add_finding(check *k, const char *path, const slp_value *v, const char *fmt, ...) {
   char what[320], value[96] = "null";
   va_list args;
   if (++k->findings > FINDINGS_MAX) return;
@@ -360,7 +361,7 @@ static int fits_pattern(rule_pattern pattern, slp_str s) {
   return 1;
 }
 
-static uint64_t characters(slp_str s) {
+static uint64_t count_utf8_characters(slp_str s) {
   uint64_t n = 0;
   for (size_t i = 0; i < s.n; i++) n += ((uint8_t)s.p[i] & 0xc0) != 0x80;
   return n;
@@ -369,15 +370,15 @@ static uint64_t characters(slp_str s) {
 static void check_text(check *k, const slp_box_rule *r, const char *path, const slp_value *v) {
   char all[160];
   size_t at = 0;
-  uint64_t n = characters(v->text);
+  uint64_t n = count_utf8_characters(v->text);
   if (n < (uint64_t)r->min && r->min > 0) {
-    found(k, path, v, "Member must have length greater than or equal to %lld", (long long)r->min);
+    add_finding(k, path, v, "Member must have length greater than or equal to %lld", (long long)r->min);
   }
   if (n > (uint64_t)r->max) {
-    found(k, path, v, "Member must have length less than or equal to %lld", (long long)r->max);
+    add_finding(k, path, v, "Member must have length less than or equal to %lld", (long long)r->max);
   }
   if (n > 0 && !fits_pattern(r->pattern, v->text)) {
-    found(k, path, v, "Member must satisfy regular expression pattern: %s", pattern_text[r->pattern]);
+    add_finding(k, path, v, "Member must satisfy regular expression pattern: %s", pattern_text[r->pattern]);
   }
   if (!r->one_of) return;
   for (int i = 0; r->one_of[i]; i++) {
@@ -385,7 +386,7 @@ static void check_text(check *k, const slp_box_rule *r, const char *path, const 
     at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", r->one_of[i]);
     SLP_CHECK(at < sizeof all);
   }
-  found(k, path, v, "Member must satisfy enum value set: [%s]", all);
+  add_finding(k, path, v, "Member must satisfy enum value set: [%s]", all);
 }
 
 static int wrong_type(slp_box_call *c, const char *path) {
@@ -396,7 +397,7 @@ static int wrong_type(slp_box_call *c, const char *path) {
 static int check_value(check *k, const slp_box_rule *r, const char *path, slp_value *v) {
   int64_t ms;
   if (!v) {
-    if (r->required) found(k, path, NULL, "Member must not be null");
+    if (r->required) add_finding(k, path, NULL, "Member must not be null");
     return 0;
   }
   switch (r->kind) {
@@ -407,14 +408,14 @@ static int check_value(check *k, const slp_box_rule *r, const char *path, slp_va
     case R_INT:
       if (v->kind != SLP_VALUE_INT) return wrong_type(k->c, path);
       if (v->i < r->min)
-        found(k, path, v, "Member must have value greater than or equal to %lld", (long long)r->min);
+        add_finding(k, path, v, "Member must have value greater than or equal to %lld", (long long)r->min);
       if (v->i > r->max)
-        found(k, path, v, "Member must have value less than or equal to %lld", (long long)r->max);
+        add_finding(k, path, v, "Member must have value less than or equal to %lld", (long long)r->max);
       return 0;
     case R_BLOB:
       if (slp_box_tree_blob(k->c->in, v)) return wrong_type(k->c, path);
       if (v->text.n > (uint64_t)r->max) {
-        found(k, path, v, "Member must have length less than or equal to %lld", (long long)r->max);
+        add_finding(k, path, v, "Member must have length less than or equal to %lld", (long long)r->max);
       }
       return 0;
     case R_TIME: return slp_box_tree_time_ms(k->c->in, v, &ms) ? wrong_type(k->c, path) : 0;
@@ -423,8 +424,8 @@ static int check_value(check *k, const slp_box_rule *r, const char *path, slp_va
     case R_LIST:
       if (v->kind != SLP_VALUE_LIST) return wrong_type(k->c, path);
       if (v->count < r->min || v->count > r->max) {
-        found(k, path, v, "Member must have length %s than or equal to %lld",
-              v->count < r->min ? "greater" : "less", (long long)(v->count < r->min ? r->min : r->max));
+        add_finding(k, path, v, "Member must have length %s than or equal to %lld",
+                    v->count < r->min ? "greater" : "less", (long long)(v->count < r->min ? r->min : r->max));
       }
       return 0;
   }

@@ -20,7 +20,7 @@ static const slp_set allowed[] = {
 
 void slp_push_move(slp_box_sub *u, slp_sub_state to) { SLP_MOVE(allowed, u->state, to); }
 
-static void tell(slp_box_sub *u) {
+static void note_news(slp_box_sub *u) {
   if (!slp_list_linked(&u->news_link)) slp_list_add_last(&u->box->news, &u->news_link);
 }
 
@@ -29,13 +29,13 @@ void slp_push_last_word(slp_box_sub *u, const char *exception, const char *said)
   slp_push_move(u, SLP_SUB_LAST_WORD);
   u->exception = exception;
   u->said = said;
-  tell(u);
+  note_news(u);
 }
 
 void slp_push_news(slp_box *box, const slp_box_shard *sh) {
   SLP_LIST_EACH(&box->subs, it) {
     slp_box_sub *u = SLP_OWNER(it, slp_box_sub, link);
-    if (u->shard == sh->index && u->stream_uid == sh->stream->uid) tell(u);
+    if (u->shard == sh->index && u->stream_uid == sh->stream->uid) note_news(u);
   }
 }
 

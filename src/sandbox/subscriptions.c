@@ -240,7 +240,7 @@ static int write_event(slp_box_sub *u, slp_box_call *c, slp_box_shard *sh, uint6
   return to->n > before ? 0 : SLP_ENOMEM;
 }
 
-static int event(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, slp_buf *to) {
+static int write_due_event(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, slp_buf *to) {
   uint64_t end = slp_box_end(sh, now_ms), bytes = 0, number = 0;
   slp_box_call c = {.box = u->box, .now_ms = now_ms, .operation = SLP_BOX_EVENT, .in = &u->box->tree};
   size_t before = to->n;
@@ -299,7 +299,7 @@ slp_push_next slp_push_more(slp_box_sub *u, int64_t now_ms, slp_buf *to, int64_t
     slp_push_move(u, SLP_SUB_ENDED);
   }
   if (u->state == SLP_SUB_OPEN && is_due(u, sh, now_ms, ret_at_ms)) {
-    r = event(u, sh, now_ms, to);
+    r = write_due_event(u, sh, now_ms, to);
     *ret_at_ms = u->next_ms;
     if (u->state == SLP_SUB_OPEN && is_due(u, sh, now_ms, ret_at_ms)) *ret_at_ms = now_ms;
   }

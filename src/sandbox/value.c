@@ -60,7 +60,7 @@ static int new_node(builder *b, slp_value_kind kind, slp_value **ret) {
   return 0;
 }
 
-static int enter(builder *b, slp_value_kind kind) {
+static int open_tree_level(builder *b, slp_value_kind kind) {
   slp_value *v;
   if (b->depth == TREE_DEPTH_MAX) return SLP_ELIMIT;
   int r = new_node(b, kind, &v);
@@ -79,8 +79,8 @@ static int read_json(builder *b) {
     if (token < 0) return token;
     switch ((slp_json_token)token) {
       case SLP_JSON_END: return 0;
-      case SLP_JSON_OBJECT: r = enter(b, SLP_VALUE_MAP); break;
-      case SLP_JSON_ARRAY: r = enter(b, SLP_VALUE_LIST); break;
+      case SLP_JSON_OBJECT: r = open_tree_level(b, SLP_VALUE_MAP); break;
+      case SLP_JSON_ARRAY: r = open_tree_level(b, SLP_VALUE_LIST); break;
       case SLP_JSON_OBJECT_END:
       case SLP_JSON_ARRAY_END:
         b->depth--;
@@ -149,8 +149,8 @@ static int read_cbor(builder *b) {
     if (token < 0) return token;
     switch ((slp_cbor_token)token) {
       case SLP_CBOR_END: return 0;
-      case SLP_CBOR_MAP: r = enter(b, SLP_VALUE_MAP); break;
-      case SLP_CBOR_ARRAY: r = enter(b, SLP_VALUE_LIST); break;
+      case SLP_CBOR_MAP: r = open_tree_level(b, SLP_VALUE_MAP); break;
+      case SLP_CBOR_ARRAY: r = open_tree_level(b, SLP_VALUE_LIST); break;
       case SLP_CBOR_MAP_END:
       case SLP_CBOR_ARRAY_END: b->depth--; break;
       /* the tag that marks a time; not needed, because the rule of the member says which members are times */

@@ -67,7 +67,7 @@ static int is_stream_arn(const char *arn) { return strstr(arn, part) != NULL; }
 
 /* Returns the ARN to describe in order to find the latest stream: the ARN of the table, or "" if the user
  * gave only the table's name. If the user gave the ARN of a stream, returns that ARN. */
-static slp_str latest(const slp_poll *p) {
+static slp_str arn_of_latest(const slp_poll *p) {
   const char *end = strstr(p->arn, part);
   switch (((const ddb_poll *)p)->named) { /* p is the first member of ddb_poll */
     case BY_NAME: return SLP_STR("");
@@ -77,7 +77,7 @@ static slp_str latest(const slp_poll *p) {
   return slp_str_of(p->arn);
 }
 
-static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq) {
+static void on_table_described(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq) {
   if (!rq->latest) snprintf(p->arn, sizeof p->arn, "%s", d->ret_arn);
   snprintf(rq->name, sizeof rq->name, "%s", p->name);
   snprintf(rq->arn, sizeof rq->arn, "%s", d->ret_arn);
@@ -105,7 +105,7 @@ static void close_shard(slp_shard_desc *d) {
 
 /* Marks as closed each shard that gets no more records. A shard with a child is closed, although DynamoDB may
  * list it as open for a while. If the stream is disabled, every shard is closed. */
-static void listed(slp_poll *p, slp_listing *l) {
+static void close_finished_shards(slp_poll *p, slp_listing *l) {
   (void)p;
   for (size_t i = 0; i < l->shards_n; i++) {
     slp_shard_desc *d = &l->shards[i];
@@ -141,7 +141,7 @@ static void move_times(ddb_poll *v, times_state to) {
 
 /* Called before the call for an iterator is sent. Returns 1 if the request must wait until the trial is
  * answered. */
-static int hold(slp_request *q) {
+static int hold_until_trial(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME) return 0;
@@ -177,24 +177,24 @@ static times_state answer_of(const slp_request *q) {
   return TIMES_GIVEN;
 }
 
-static void forget(ddb_poll *v, slp_str iterator) {
+static void forget_iterator(ddb_poll *v, slp_str iterator) {
   slp_free(v->poll.h->mem, slp_map_remove(&v->unproven, iterator));
 }
 
 static void forget_all(ddb_poll *v) {
   size_t at = 0;
-  for (char *text; (text = slp_map_each(&v->unproven, &at)) != NULL;) forget(v, slp_str_of(text));
+  for (char *text; (text = slp_map_each(&v->unproven, &at)) != NULL;) forget_iterator(v, slp_str_of(text));
 }
 
 /* Remembers that the request's iterator was made for a time. Without memory the request fails, and core
  * repeats it. If the request succeeded, and the server could not use the iterator, core would repeat
  * GetRecords with this iterator for ever. */
-static void remember(ddb_poll *v, slp_request *q) {
+static void remember_unproven(ddb_poll *v, slp_request *q) {
   slp_mem *mem = v->poll.h->mem;
   const slp_op_iterator *it = &q->op.iterator;
   slp_str text = slp_buf_str(&it->iterator);
   if (q->out || it->op.fail.class != SLP_FINE) return;
-  forget(v, text);
+  forget_iterator(v, text);
   /* ABSENT: this iterator was asked for before it was known that the server does not support times */
   int unproven = v->times == TIMES_GIVEN || v->times == TIMES_ABSENT;
   if (it->kind != SLP_ITER_AT_TIME || !unproven || v->unproven.live >= UNPROVEN_MAX) return;
@@ -213,16 +213,16 @@ static void locate_over(slp_request *q) {
     return;
   }
   if (v->trial != q) {
-    remember(v, q);
+    remember_unproven(v, q);
     return;
   }
   v->trial = NULL;
   move_times(v, answer_of(q));
-  remember(v, q);
+  remember_unproven(v, q);
   for (slp_list *node; v->times != TIMES_ASKED && (node = slp_list_pop(&v->held)) != NULL;) {
     slp_request *next = SLP_OWNER(node, slp_request, link);
     next->more = 0;
-    if (!hold(next)) slp_request_locate(next);
+    if (!hold_until_trial(next)) slp_request_locate(next);
   }
 }
 
@@ -237,12 +237,12 @@ static void fetch_failed(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   slp_fail *f = &q->rq->fail;
   if (!is_unproven(v, q) || f->http_status != 500 || f->aws_code[0]) return;
-  forget(v, q->op.records.iterator);
+  forget_iterator(v, q->op.records.iterator);
   if (v->times == TIMES_GIVEN) move_times(v, TIMES_ABSENT);
   f->class = SLP_EXPIRED;
 }
 
-static void closing(slp_poll *p) {
+static void close_ddb_poll(slp_poll *p) {
   forget_all(ddb_of(p));
   slp_map_free(&ddb_of(p)->unproven);
 }
@@ -312,7 +312,7 @@ static size_t give_known_children(slp_src_fetch *f) {
 }
 
 /* Handles a page. A page without a next iterator is the last page of its shard. */
-static void fetched(slp_request *q) {
+static void on_ddb_page_fetched(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   const slp_page *page = fetch_of(q)->page;
   if (is_unproven(v, q)) {
@@ -339,17 +339,17 @@ static void fetch_over(slp_request *q) {
 }
 
 static const slp_poll_kind ddb_kind = {.list_waits = list_waits,
-                                       .latest = latest,
-                                       .described = described,
-                                       .listed = listed,
+                                       .latest = arn_of_latest,
+                                       .described = on_table_described,
+                                       .listed = close_finished_shards,
                                        .list_goes_on = list_goes_on,
-                                       .hold = hold,
+                                       .hold = hold_until_trial,
                                        .locate_over = locate_over,
                                        .other_place = other_place,
-                                       .fetched = fetched,
+                                       .fetched = on_ddb_page_fetched,
                                        .fetch_failed = fetch_failed,
                                        .fetch_over = fetch_over,
-                                       .closing = closing};
+                                       .closing = close_ddb_poll};
 
 int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream) {
   slp_stream_name named;

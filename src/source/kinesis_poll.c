@@ -42,7 +42,7 @@ typedef struct kinesis_poll {
 
 static kinesis_poll *kinesis_of(slp_poll *p) { return SLP_OWNER(p, kinesis_poll, p); }
 
-static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq) {
+static void on_kinesis_described(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq) {
   snprintf(rq->name, sizeof rq->name, "%s", d->ret_name[0] ? d->ret_name : p->name);
   snprintf(rq->arn, sizeof rq->arn, "%s", d->ret_arn[0] ? d->ret_arn : p->arn);
   rq->created_ms = d->created_ms;
@@ -63,7 +63,7 @@ static slp_list_after list_waits(const slp_poll *p) {
   return k->described || slp_now_us(p->h) < k->describe_us ? SLP_LIST_AT_ONCE : SLP_LIST_WANTS;
 }
 
-static void undescribed(slp_poll *p, const slp_fail *f) {
+static void on_describe_failed(slp_poll *p, const slp_fail *f) {
   kinesis_poll *k = kinesis_of(p);
   if (!slp_class_lasts(f->class)) return;
   k->describe_us = slp_after_us(slp_now_us(p->h), DENIED_US);
@@ -114,8 +114,8 @@ static void give_expander_back(slp_request *q) {
 
 /* Begins to expand the aggregates of `page`. Returns 0 if there are none, SLP_ENOMEM, or SLP_MORE if on_done
  * will be called; *ret is then the expander. */
-static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander **ret,
-                  void (*on_done)(slp_expander *x, int verdict), void *arg) {
+static int begin_expanding(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander **ret,
+                           void (*on_done)(slp_expander *x, int verdict), void *arg) {
   slp_hash_range range;
   if (k->expand) slp_hash_ranges_learn(&k->ranges, page);
   if (!k->expand || !page->magic_n) return 0;
@@ -140,10 +140,10 @@ static void answer_expanded(slp_request *q, int r) {
 
 static void on_expanded(slp_expander *x, int r) { answer_expanded(x->arg, r); }
 
-static void fetched(slp_request *q) {
+static void on_kinesis_page_fetched(slp_request *q) {
   slp_expander *x = NULL;
   slp_str shard = SLP_OWNER(q->rq, slp_src_fetch, rq)->shard;
-  int r = expand(kinesis_of(q->poll), q->op.records.page, shard, &x, on_expanded, q);
+  int r = begin_expanding(kinesis_of(q->poll), q->op.records.page, shard, &x, on_expanded, q);
   q->fetch_work = x;
   if (r != SLP_MORE) answer_expanded(q, r);
 }
@@ -152,28 +152,30 @@ static kinesis_poll *of_source(slp_source *s) { return kinesis_of(SLP_OWNER(s, s
 
 int slp_kinesis_poll_expand(slp_source *poll, slp_page *page, slp_str shard, slp_expander **ret,
                             void (*on_done)(slp_expander *x, int verdict), void *arg) {
-  return expand(of_source(poll), page, shard, ret, on_done, arg);
+  return begin_expanding(of_source(poll), page, shard, ret, on_done, arg);
 }
 
 void slp_kinesis_poll_expanded(slp_source *poll, slp_expander *x) { give_back(of_source(poll), x); }
 
-static void listed(slp_poll *p, slp_listing *l) { slp_hash_ranges_listed(&kinesis_of(p)->ranges, l); }
+static void learn_hash_ranges(slp_poll *p, slp_listing *l) {
+  slp_hash_ranges_listed(&kinesis_of(p)->ranges, l);
+}
 
-static void closing(slp_poll *p) {
+static void close_kinesis_poll(slp_poll *p) {
   kinesis_poll *k = kinesis_of(p);
   slp_hash_ranges_free(&k->ranges);
   for (slp_list *node; (node = slp_list_pop(&k->idle)) != NULL;)
     slp_expander_free(SLP_OWNER(node, slp_expander, link));
 }
 
-static const slp_poll_kind kinesis_kind = {.described = described,
+static const slp_poll_kind kinesis_kind = {.described = on_kinesis_described,
                                            .list_waits = list_waits,
-                                           .undescribed = undescribed,
-                                           .listed = listed,
+                                           .undescribed = on_describe_failed,
+                                           .listed = learn_hash_ranges,
                                            .other_place = other_place,
-                                           .fetched = fetched,
+                                           .fetched = on_kinesis_page_fetched,
                                            .fetch_over = give_expander_back,
-                                           .closing = closing};
+                                           .closing = close_kinesis_poll};
 
 int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream,
                          sloop_aggregates_t aggregates) {

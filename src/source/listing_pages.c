@@ -67,7 +67,7 @@ static int grow_shards(slp_listing *l) {
 
 /* Reserves n bytes of text in the newest block, or in a new one. Returns 0, SLP_ENOMEM, or SLP_ELIMIT if the
  * listing would have more than SLP_LISTING_BYTES_MAX. */
-static int room(slp_listing *l, size_t n, char **ret) {
+static int reserve_text(slp_listing *l, size_t n, char **ret) {
   slp_listing_block *b = l->blocks;
   if (!b || b->cap - b->used < n) {
     size_t cap = n > BLOCK_BYTES ? n : BLOCK_BYTES;
@@ -86,7 +86,7 @@ static int room(slp_listing *l, size_t n, char **ret) {
 static int fill_in(slp_listing *l, slp_str *known, slp_str other) {
   char *at;
   if (known->p || !other.p) return 0;
-  int r = room(l, other.n, &at);
+  int r = reserve_text(l, other.n, &at);
   if (r) return r;
   if (other.n) memcpy(at, other.p, other.n);
   *known = (slp_str){at, other.n};
@@ -105,7 +105,7 @@ static int merge_row(slp_listing *l, slp_shard_desc *known, const slp_shard_desc
   return r ? r : fill_in(l, &known->seq_end, other->seq_end);
 }
 
-static int add(slp_listing *l, const slp_shard_desc *row) {
+static int add_listed_row(slp_listing *l, const slp_shard_desc *row) {
   char *at;
   int r = 2 * (l->shards_n + 1) > l->slots_n ? grow_slots(l) : 0;
   if (!r && l->shards_n == l->shards_cap) r = grow_shards(l);
@@ -113,7 +113,7 @@ static int add(slp_listing *l, const slp_shard_desc *row) {
   uint32_t *slot = find_slot(l, row->id);
   if (*slot) return merge_row(l, &l->shards[*slot - 1], row);
   if (l->shards_n == SLP_LISTING_SHARDS_MAX) return SLP_ELIMIT;
-  r = room(l, slp_desc_bytes(row), &at);
+  r = reserve_text(l, slp_desc_bytes(row), &at);
   if (r) return r;
   slp_shard_desc *known = &l->shards[l->shards_n++];
   *known = slp_desc_copy(&at, row);
@@ -126,7 +126,7 @@ static int add(slp_listing *l, const slp_shard_desc *row) {
 int slp_listing_take_page(slp_listing *l, const slp_op_list_shards *page) {
   int r = 0;
   l->stream_ended |= page->stream_ended;
-  for (size_t i = 0; i < page->shards_n && !r; i++) r = add(l, &page->shards[i]);
+  for (size_t i = 0; i < page->shards_n && !r; i++) r = add_listed_row(l, &page->shards[i]);
   return r;
 }
 

@@ -77,7 +77,7 @@ void slp_request_answer(slp_request *q) {
 }
 
 /* Fails a request for which there is no memory: its on_done is called in a later turn, with SLP_NOMEM. */
-static void starve(slp_poll *p, slp_op *rq) {
+static void fail_without_memory(slp_poll *p, slp_op *rq) {
   rq->date_ms = -1;
   slp_fail_clear(&rq->fail);
   slp_fail_set(&rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a call");
@@ -112,7 +112,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
   slp_poll *p = poll_of(s);
   slp_request *q = request_take(p, SLP_ASK_DESCRIBE, &rq->rq);
   if (!q)
-    starve(p, &rq->rq);
+    fail_without_memory(p, &rq->rq);
   else
     send_describe(q, on_describe);
 }
@@ -280,7 +280,7 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   slp_listing *l = q ? slp_listing_new(p->h->mem) : NULL;
   if (!l) {
     if (q) request_give_back(q);
-    starve(p, &rq->rq);
+    fail_without_memory(p, &rq->rq);
     return;
   }
   q->listing = l;
@@ -376,7 +376,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   slp_poll *p = poll_of(s);
   slp_request *q = request_take(p, SLP_ASK_LOCATE, &rq->rq);
   if (!q) {
-    starve(p, &rq->rq);
+    fail_without_memory(p, &rq->rq);
     return;
   }
   slp_op_iterator *it = &q->op.iterator;
@@ -417,7 +417,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   rq->body_bytes = 0;
   slp_request *q = request_take(p, SLP_ASK_FETCH, &rq->rq);
   if (!q) {
-    starve(p, &rq->rq);
+    fail_without_memory(p, &rq->rq);
     return;
   }
   slp_op_records *op = &q->op.records;

@@ -175,7 +175,7 @@ static void move_way(push *p, push_way to) {
 }
 
 /* ---- answering ----------------------------------------------------------------------------------------- */
-static void answer(sub *u) {
+static void answer_fetch(sub *u) {
   slp_src_fetch *f = u->fetch;
   u->fetch = NULL;
   f->rq.impl = NULL;
@@ -201,7 +201,7 @@ static void fail_fetch(sub *u, const slp_fail *fail) {
   u->fetch->rq.sent_us = u->asked_us;
   u->fetch->rq.done_us = slp_now_us(u->p->h);
   u->fetch->rq.date_ms = u->op.op.date_ms;
-  answer(u);
+  answer_fetch(u);
 }
 
 /* Makes the fetch f fail in a later turn of the event queue, because no callback may run inside core's
@@ -229,7 +229,7 @@ static int may_grow(slp_op_subscribe *op, size_t bytes) {
 static void on_event(slp_op_subscribe *op);
 static void on_over(slp_op *op);
 
-static void subscribe(sub *u) {
+static void open_subscription(sub *u) {
   push *p = u->p;
   slp_fail fail = {0};
   u->asked_us = slp_now_us(p->h);
@@ -260,13 +260,13 @@ static void poll_instead(sub *u, const char *why);
 static void on_timer(slp_timer *timer) {
   sub *u = SLP_OWNER(timer, sub, timer);
   if (u->state != OPEN)
-    subscribe(u);
+    open_subscription(u);
   else if (!u->op.pending && u->p->way == SUBSCRIBES && !SLP_MUTANT(auto_never_polls))
     poll_instead(u, "a subscription brought no event in 10 s");
 }
 
 /* subscribes to the shard as soon as both rate limits of the service allow a call */
-static void begin(sub *u) {
+static void subscribe_when_allowed(sub *u) {
   uint64_t now = slp_now_us(u->p->h), at_us = now;
   slp_fail fail = {0};
   if (u->asked_us) at_us = slp_max_u64(at_us, u->asked_us + CALL_US);
@@ -286,7 +286,7 @@ static void hand_out(sub *u) {
   int stays = u->at[0] && slp_now_us(p->h) < u->renew_us;
   /* The subscription is closed right after an event, so that no record is lost or comes twice. */
   if (!stays && u->state == OPEN) close_sub(u);
-  answer(u);
+  answer_fetch(u);
 }
 
 static void on_expanded(slp_expander *x, int r) {
@@ -423,7 +423,7 @@ static void tell_asking(push *p, int changed) {
 /* ---- polling instead ---------------------------------------------------------------------------------- */
 
 /* Sets a message for core to log: why the stream is polled from now on, or that push works again. */
-static void tell(push *p, int trouble, uint64_t retry_us, const char *why) {
+static void set_push_news(push *p, int trouble, uint64_t retry_us, const char *why) {
   if (trouble)
     snprintf(p->s.told, sizeof p->s.told,
              "retrieval: poll, because of %.250s; subscribing is tried again in %u s", why,
@@ -465,7 +465,7 @@ static void poll_instead(sub *u, const char *why) {
   snprintf(said, sizeof said, "shard %.130s: %.160s", u->shard, why);
   p->vain = (vain){0};
   move_way(p, POLLS);
-  tell(p, 1, p->try_us, said);
+  set_push_news(p, 1, p->try_us, said);
   end_fetches(p);
   try_later(p);
 }
@@ -500,7 +500,7 @@ static void on_back(slp_timer *timer) {
   size_t at = 0;
   for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL;) u->vain = (vain){0};
   move_way(p, SUBSCRIBES);
-  tell(p, 0, 0, NULL);
+  set_push_news(p, 0, 0, NULL);
 }
 
 /* Returns 1 if a proxy has refused the call, and not AWS. A redirect (3xx) counts too, because redirects are
@@ -577,7 +577,7 @@ static void on_over(slp_op *op) {
     fail.class = SLP_EXPIRED;
     fail_fetch(u, &fail);
   } else if (ended && (u->events || !u->op.opened)) {
-    begin(u);
+    subscribe_when_allowed(u);
   } else {
     if (ended) slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended without an event");
     /* BUSY: another subscription to this shard is in its first five seconds. The worker that read the shard
@@ -603,7 +603,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
 }
 
 /* Gives the answer in p->inner to all requests for a description that wait for it. */
-static void described(push *p) {
+static void answer_describes(push *p) {
   for (slp_op *rq; (rq = p->describes) != NULL;) {
     slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
     void (*on_done)(slp_op *) = rq->on_done;
@@ -621,7 +621,7 @@ static void on_described(slp_op *rq) {
   int decided = !p->s.pushes || p->consumer_arn[0];
   if (rq->fail.class != SLP_FINE || !p->inner.ready ||
       (decided && strcmp(p->stream_arn, p->inner.arn) == 0)) {
-    described(p);
+    answer_describes(p);
     return;
   }
   if (p->finding.state != SLP_FINDING_IDLE) return; /* on_found answers this request too */
@@ -647,7 +647,7 @@ static void on_found(slp_finding *f) {
     p->stream_arn[0] = 0; /* so the next description looks for the consumer again */
   }
   /* if a description is in flight, on_described answers the requests that wait */
-  if (!p->describing) described(p);
+  if (!p->describing) answer_describes(p);
   tell_asking(p, changed);
 }
 
@@ -735,10 +735,10 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   close_sub(u);
   memcpy(u->at, rq->cursor.p, rq->cursor.n);
   u->at[rq->cursor.n] = 0;
-  begin(u);
+  subscribe_when_allowed(u);
 }
 
-static sub *fetching(push *p, const slp_op *rq) {
+static sub *subscription_of_request(push *p, const slp_op *rq) {
   size_t at = 0;
   sub *u;
   while ((u = slp_map_each(&p->subs, &at))) {
@@ -787,7 +787,7 @@ static void do_cancel(slp_source *s, slp_op *rq) {
   push *p = push_of(s);
   if (cancel_describe(p, rq)) return;
   if (slp_later_cancel(&p->later, rq)) return;
-  sub *u = fetching(p, rq);
+  sub *u = subscription_of_request(p, rq);
   if (u)
     cancel_fetch(u);
   else

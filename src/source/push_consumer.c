@@ -31,7 +31,7 @@ static void move(slp_finding *f, slp_finding_state to) { SLP_MOVE(allowed, f->st
 
 static void on_answer(slp_op *op);
 
-static void call(slp_finding *f, slp_consumer_call what) {
+static void send_consumer_call(slp_finding *f, slp_consumer_call what) {
   move(f, what == SLP_CONSUMER_DESCRIBE ? SLP_FINDING_ASKING : SLP_FINDING_REGISTERING);
   f->op = (slp_op_consumer){.op = {.on_done = on_answer, .tries_max = 3},
                             .what = what,
@@ -41,7 +41,7 @@ static void call(slp_finding *f, slp_consumer_call what) {
   f->ops->consumer(f->ops, &f->op);
 }
 
-static void finish(slp_finding *f) {
+static void finish_finding(slp_finding *f) {
   move(f, SLP_FINDING_IDLE);
   f->on_done(f);
 }
@@ -54,7 +54,7 @@ static void give_up(slp_finding *f, slp_class class, int code, const char *why) 
   else
     slp_fail_set(&f->fail, class, code, "consumer %s of stream %.*s: %s", f->name, (int)stream.name.n,
                  stream.name.p, why);
-  finish(f);
+  finish_finding(f);
 }
 
 /* Returns the class of the failure to find the consumer. The failure is final for a reader that has just
@@ -70,7 +70,7 @@ static void waited_in_vain(slp_finding *f, const char *what) {
 
 /* Waits a second before the consumer is looked up again, or fails after WAITS_MAX pauses. what: the
  * consumer's state, such as CREATING, or how the last call was answered; a part of the error message. */
-static void pause(slp_finding *f, const char *what) {
+static void pause_or_give_up(slp_finding *f, const char *what) {
   if (++f->waits > WAITS_MAX) {
     waited_in_vain(f, what);
     return;
@@ -80,24 +80,26 @@ static void pause(slp_finding *f, const char *what) {
     give_up(f, SLP_NOMEM, SLP_ENOMEM, "no memory to wait for it");
 }
 
-static void on_timer(slp_timer *timer) { call(SLP_OWNER(timer, slp_finding, timer), SLP_CONSUMER_DESCRIBE); }
+static void on_timer(slp_timer *timer) {
+  send_consumer_call(SLP_OWNER(timer, slp_finding, timer), SLP_CONSUMER_DESCRIBE);
+}
 
-static void described(slp_finding *f) {
+static void on_consumer_described(slp_finding *f) {
   if (f->row.status == SLP_CONSUMER_CREATING) {
-    pause(f, "CREATING");
+    pause_or_give_up(f, "CREATING");
   } else if (f->row.status == SLP_CONSUMER_DELETING) {
-    pause(f, "DELETING");
+    pause_or_give_up(f, "DELETING");
   } else {
     slp_fail_clear(&f->fail);
     snprintf(f->arn, sizeof f->arn, "%s", f->row.arn);
-    finish(f);
+    finish_finding(f);
   }
 }
 
-static void refused(slp_finding *f) {
+static void on_register_refused(slp_finding *f) {
   char why[320];
   snprintf(why, sizeof why, "%.300s", f->fail.message);
-  if (f->fail.class == SLP_THROTTLE && ++f->refusals < REFUSALS_MAX) pause(f, "refused");
+  if (f->fail.class == SLP_THROTTLE && ++f->refusals < REFUSALS_MAX) pause_or_give_up(f, "refused");
   /* too many consumers are the cause, not too many calls, so waiting does not help */
   else if (f->fail.class == SLP_THROTTLE)
     give_up(f, final_class(f), SLOOP_EREFUSED, why);
@@ -110,17 +112,17 @@ static void on_answer(slp_op *op) {
   int registering = f->state == SLP_FINDING_REGISTERING;
   f->fail = op->fail;
   if (f->fail.class == SLP_FINE && !registering) {
-    described(f);
+    on_consumer_described(f);
   } else if (f->fail.class == SLP_FINE) {
     f->registered = 1;
-    pause(f, "CREATING");
+    pause_or_give_up(f, "CREATING");
   } else if (f->fail.class == SLP_GONE && !registering) {
-    call(f, SLP_CONSUMER_REGISTER);
+    send_consumer_call(f, SLP_CONSUMER_REGISTER);
   } else if (f->fail.class == SLP_BUSY && registering) {
     /* another process has just registered the consumer */
-    pause(f, "in use");
+    pause_or_give_up(f, "in use");
   } else {
-    refused(f);
+    on_register_refused(f);
   }
 }
 
@@ -149,7 +151,7 @@ static void take_given(slp_finding *f) {
   } else {
     slp_fail_clear(&f->fail);
     snprintf(f->arn, sizeof f->arn, "%s", f->given_arn);
-    finish(f);
+    finish_finding(f);
   }
 }
 
@@ -161,7 +163,7 @@ void slp_finding_begin(slp_finding *f, const char *stream_arn) {
   if (*f->given_arn)
     take_given(f);
   else
-    call(f, SLP_CONSUMER_DESCRIBE);
+    send_consumer_call(f, SLP_CONSUMER_DESCRIBE);
 }
 
 void slp_finding_stop(slp_finding *f) {

@@ -23,7 +23,7 @@ static void move(slp_push_trial *t, slp_trial_state to) {
   slp_timer_clear(t->h, &t->timer);
 }
 
-static void finish(slp_push_trial *t, int brought) {
+static void finish_trial(slp_push_trial *t, int brought) {
   slp_page_free(t->page);
   t->page = NULL;
   t->brought = (uint8_t)brought;
@@ -40,21 +40,21 @@ static void on_event(slp_op_subscribe *op) {
   slp_push_trial *t = SLP_OWNER(op, slp_push_trial, op);
   slp_fail_clear(&t->fail);
   t->ops->unsubscribe(t->ops, op);
-  finish(t, 1);
+  finish_trial(t, 1);
 }
 
 static void on_ended(slp_op *op) {
   slp_push_trial *t = SLP_OWNER(op, slp_push_trial, op.op);
   t->fail = op->fail;
-  finish(t, 0);
+  finish_trial(t, 0);
 }
 
 static void no_memory(slp_push_trial *t) {
   slp_fail_set(&t->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
-  finish(t, 0);
+  finish_trial(t, 0);
 }
 
-static void begin(slp_push_trial *t) {
+static void begin_trial(slp_push_trial *t) {
   t->on_due(t);
   t->op = (slp_op_subscribe){.op = {.on_done = on_ended},
                              .consumer_arn = slp_str_of(t->consumer_arn),
@@ -65,7 +65,7 @@ static void begin(slp_push_trial *t) {
   slp_fail_clear(&t->fail);
   move(t, SLP_TRIAL_OPEN);
   if (!t->consumer_arn[0] || !t->shard[0]) {
-    finish(t, 0);
+    finish_trial(t, 0);
     return;
   }
   t->page = slp_page_new(t->h->mem);
@@ -80,12 +80,12 @@ static void begin(slp_push_trial *t) {
 static void on_timer(slp_timer *timer) {
   slp_push_trial *t = SLP_OWNER(timer, slp_push_trial, timer);
   if (t->state == SLP_TRIAL_WAITING) {
-    begin(t);
+    begin_trial(t);
     return;
   }
   int comes = t->op.pending;
   t->ops->unsubscribe(t->ops, &t->op);
-  finish(t, comes);
+  finish_trial(t, comes);
 }
 
 void slp_push_trial_init(slp_push_trial *t, slp_host *h, slp_ops *ops) {

@@ -43,16 +43,16 @@ static const slp_set allowed[] = {
 
 static void move(slp_registry *c, registry_state to) { SLP_MOVE(allowed, c->state, to); }
 
-static void over(slp_registry *c, const slp_fail *fail) {
+static void end_registry_task(slp_registry *c, const slp_fail *fail) {
   slp_fail f = *fail;
   move(c, OVER);
   c->o.on_done(c, &f, c->o.arg);
 }
 
-static void fail(slp_registry *c, slp_class class, int code, const char *why) {
+static void fail_registry_task(slp_registry *c, slp_class class, int code, const char *why) {
   slp_fail f = {0};
   slp_fail_set(&f, class, code, "%s", why);
-  over(c, &f);
+  end_registry_task(c, &f);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -77,9 +77,9 @@ static void on_removed(slp_op *op) {
     known = "; it may be deregistered or not";
   snprintf(why, sizeof why, "consumer %s: %.200s%s", c->remove, op->fail.message, known);
   if (op->fail.class == SLP_FINE)
-    over(c, &op->fail);
+    end_registry_task(c, &op->fail);
   else
-    fail(c, op->fail.class, op->fail.code, why);
+    fail_registry_task(c, op->fail.class, op->fail.code, why);
 }
 
 static void remove_it(slp_registry *c) {
@@ -96,7 +96,7 @@ static void remove_it(slp_registry *c) {
   }
   snprintf(why, sizeof why, "no consumer %.128s is registered; the stream has %zu", c->remove, c->n);
   c->n = 0;
-  fail(c, SLP_REFUSED, SLOOP_EREFUSED, why);
+  fail_registry_task(c, SLP_REFUSED, SLOOP_EREFUSED, why);
 }
 
 /* ---- listing ------------------------------------------------------------------------------------------- */
@@ -111,10 +111,10 @@ static int make_room(slp_registry *c) {
 
 static void on_listed(slp_op *op);
 
-static void list(slp_registry *c) {
+static void list_next_page(slp_registry *c) {
   move(c, LISTING);
   if (make_room(c)) {
-    fail(c, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of consumers");
+    fail_registry_task(c, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of consumers");
     return;
   }
   c->op = call_of(c, SLP_CONSUMER_LIST, on_listed);
@@ -123,15 +123,15 @@ static void list(slp_registry *c) {
   c->o.ops->consumer(c->o.ops, &c->op);
 }
 
-static void on_timer(slp_timer *timer) { list(SLP_OWNER(timer, slp_registry, timer)); }
+static void on_timer(slp_timer *timer) { list_next_page(SLP_OWNER(timer, slp_registry, timer)); }
 
-static void listed(slp_registry *c) {
+static void on_consumers_listed(slp_registry *c) {
   qsort(c->rows, c->n, sizeof *c->rows, by_name);
   slp_fail fine = {0};
   if (c->remove[0])
     remove_it(c);
   else
-    over(c, &fine);
+    end_registry_task(c, &fine);
 }
 
 static void on_listed(slp_op *op) {
@@ -139,37 +139,37 @@ static void on_listed(slp_op *op) {
   char why[160] = "there are too many";
   uint64_t wait_us = 0;
   if (op->fail.class != SLP_FINE) {
-    over(c, &op->fail);
+    end_registry_task(c, &op->fail);
     return;
   }
   c->n += c->op.rows_n;
   if (!c->op.ret_next[0]) {
-    listed(c);
+    on_consumers_listed(c);
     return;
   }
   slp_str next = slp_str_of(c->op.ret_next);
   size_t bytes = c->op.rows_n * sizeof *c->rows;
   if (c->n > KEPT_MAX ||
       slp_paging_next(&c->paging, next, bytes, c->op.rows_n, c->n * sizeof *c->rows, &wait_us, why)) {
-    fail(c, SLP_REFUSED, SLOOP_EPROTO, why);
+    fail_registry_task(c, SLP_REFUSED, SLOOP_EPROTO, why);
     return;
   }
   memcpy(c->token, next.p, next.n + 1);
   move(c, PAUSING);
   if (slp_timer_set(c->o.h, &c->timer, slp_after_us(slp_now_us(c->o.h), wait_us))) {
     move(c, LISTING);
-    fail(c, SLP_NOMEM, SLP_ENOMEM, "no memory to wait for the next page of consumers");
+    fail_registry_task(c, SLP_NOMEM, SLP_ENOMEM, "no memory to wait for the next page of consumers");
   }
 }
 
 static void on_described(slp_op *rq) {
   slp_registry *c = SLP_OWNER(rq, slp_registry, describe.rq);
   if (rq->fail.class != SLP_FINE)
-    over(c, &rq->fail);
+    end_registry_task(c, &rq->fail);
   else if (!c->describe.arn[0])
-    fail(c, SLP_REFUSED, SLOOP_EPROTO, "the service does not tell the stream's ARN");
+    fail_registry_task(c, SLP_REFUSED, SLOOP_EPROTO, "the service does not tell the stream's ARN");
   else
-    list(c);
+    list_next_page(c);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------- */

@@ -8,9 +8,11 @@
 #define KINESIS_NAME_MAX 128u
 #define TABLE_NAME_MIN 3u
 
-static int begins(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0; }
+static int text_begins_with(slp_str s, slp_str with) {
+  return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0;
+}
 
-static slp_str without(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
+static slp_str text_after(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
 /* Returns 1 if s has `least` to `most` characters, all of them allowed. Names of Kinesis streams and of
  * DynamoDB tables allow the same characters (StreamName, TableName: botocore 1.43.11, service models). */
@@ -33,15 +35,15 @@ static int is_printable(slp_str s) {
 
 /* Splits s at the first character `at`. Returns the part before that character; s is then the part after it.
  * If s has no such character, returns {NULL,0}, and s is unchanged. */
-static slp_str cut(slp_str *s, char at) {
+static slp_str cut_at_character(slp_str *s, char at) {
   const char *end = s->n ? memchr(s->p, at, s->n) : NULL;
   if (!end) return (slp_str){NULL, 0};
   slp_str part = {s->p, (size_t)(end - s->p)};
-  *s = without(*s, part.n + 1);
+  *s = text_after(*s, part.n + 1);
   return part;
 }
 
-static int wrong(const char **ret_why, const char *why) {
+static int explain_wrong_name(const char **ret_why, const char *why) {
   *ret_why = why;
   return SLOOP_EOPTION;
 }
@@ -50,17 +52,19 @@ static int wrong(const char **ret_why, const char *why) {
 static int read_table(slp_str resource, slp_stream_name *ret, const char **ret_why) {
   const slp_str table = SLP_STR("table/"), stream = SLP_STR("stream/");
   ret->what = SLP_NAMES_DYNAMODB;
-  if (!begins(resource, table)) return wrong(ret_why, "not the ARN of a table or of a table's stream");
-  slp_str rest = without(resource, table.n);
-  slp_str name = cut(&rest, '/');
+  if (!text_begins_with(resource, table))
+    return explain_wrong_name(ret_why, "not the ARN of a table or of a table's stream");
+  slp_str rest = text_after(resource, table.n);
+  slp_str name = cut_at_character(&rest, '/');
   if (!name.p) {
     name = rest;
-  } else if (!begins(rest, stream) || rest.n == stream.n || slp_str_has(without(rest, stream.n), '/')) {
-    return wrong(ret_why, "not the ARN of a table or of a table's stream");
+  } else if (!text_begins_with(rest, stream) || rest.n == stream.n ||
+             slp_str_has(text_after(rest, stream.n), '/')) {
+    return explain_wrong_name(ret_why, "not the ARN of a table or of a table's stream");
   }
   ret->name = name;
   if (is_name(name, TABLE_NAME_MIN, SLP_STREAM_NAME_MAX)) return 0;
-  return wrong(ret_why, "not the ARN of a table or of a table's stream");
+  return explain_wrong_name(ret_why, "not the ARN of a table or of a table's stream");
 }
 
 /* The error message for a queue of Kinesis, which has no shards (botocore 1.44.8: ReceiveQueueRecords). The
@@ -70,43 +74,47 @@ static const char a_queue[] =
 
 static int is_queue(slp_str service, slp_str resource) {
   return slp_str_is(service, "sqs") ||
-         (slp_str_is(service, "kinesis") && begins(resource, SLP_STR("queue/")));
+         (slp_str_is(service, "kinesis") && text_begins_with(resource, SLP_STR("queue/")));
 }
 
 /* Parses an ARN: arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE. */
 static int read_arn(slp_str arn, slp_stream_name *ret, const char **ret_why) {
-  slp_str rest = without(arn, 4);
-  slp_str partition = cut(&rest, ':'), service = cut(&rest, ':'), region = cut(&rest, ':');
-  slp_str account = cut(&rest, ':');
+  slp_str rest = text_after(arn, 4);
+  slp_str partition = cut_at_character(&rest, ':'), service = cut_at_character(&rest, ':'),
+          region = cut_at_character(&rest, ':');
+  slp_str account = cut_at_character(&rest, ':');
   int fits = account.p && partition.n && region.n && arn.n <= SLP_STREAM_ARN_MAX && is_printable(arn);
   ret->arn = arn;
   if (fits && slp_str_is(service, "dynamodb")) return read_table(rest, ret, ret_why);
   const slp_str stream = SLP_STR("stream/");
   ret->what = SLP_NAMES_KINESIS;
-  if (fits && is_queue(service, rest)) return wrong(ret_why, a_queue);
-  if (!fits || !slp_str_is(service, "kinesis") || !begins(rest, stream))
-    return wrong(ret_why, "not the ARN of a stream of Kinesis or of a table of DynamoDB");
-  ret->name = without(rest, stream.n);
-  return is_name(ret->name, 1, KINESIS_NAME_MAX) ? 0 : wrong(ret_why, "not the ARN of a Kinesis stream");
+  if (fits && is_queue(service, rest)) return explain_wrong_name(ret_why, a_queue);
+  if (!fits || !slp_str_is(service, "kinesis") || !text_begins_with(rest, stream))
+    return explain_wrong_name(ret_why, "not the ARN of a stream of Kinesis or of a table of DynamoDB");
+  ret->name = text_after(rest, stream.n);
+  return is_name(ret->name, 1, KINESIS_NAME_MAX)
+             ? 0
+             : explain_wrong_name(ret_why, "not the ARN of a Kinesis stream");
 }
 
 int slp_stream_name_read(slp_str text, slp_stream_name *ret, const char **ret_why) {
   const slp_str table = SLP_STR("dynamodb:");
   *ret = (slp_stream_name){.what = SLP_NAMES_KINESIS};
-  if (begins(text, SLP_STR("arn:"))) return read_arn(text, ret, ret_why);
-  if (begins(text, table)) {
+  if (text_begins_with(text, SLP_STR("arn:"))) return read_arn(text, ret, ret_why);
+  if (text_begins_with(text, table)) {
     ret->what = SLP_NAMES_DYNAMODB;
-    ret->name = without(text, table.n);
+    ret->name = text_after(text, table.n);
     if (is_name(ret->name, TABLE_NAME_MIN, SLP_STREAM_NAME_MAX)) return 0;
-    return wrong(ret_why, "a table's name is 3 to 255 of a-z A-Z 0-9 _ . -");
+    return explain_wrong_name(ret_why, "a table's name is 3 to 255 of a-z A-Z 0-9 _ . -");
   }
   ret->name = text;
   if (is_name(text, 1, KINESIS_NAME_MAX)) return 0;
-  return wrong(ret_why, "a name is 1 to 128 of a-z A-Z 0-9 _ . -");
+  return explain_wrong_name(ret_why, "a name is 1 to 128 of a-z A-Z 0-9 _ . -");
 }
 
 int slp_stream_is_of_table(slp_str text) {
-  return begins(text, SLP_STR("dynamodb:")) || slp_str_is(slp_arn_field(text, SLP_ARN_SERVICE), "dynamodb");
+  return text_begins_with(text, SLP_STR("dynamodb:")) ||
+         slp_str_is(slp_arn_field(text, SLP_ARN_SERVICE), "dynamodb");
 }
 
 static int is_number(slp_str s) { return s.n > 0 && slp_all_digits(s.p, s.n); }
@@ -117,19 +125,20 @@ static int read_consumer_arn(slp_str arn, slp_consumer_name *ret, const char **r
   slp_stream_name stream;
   const char *why;
   size_t at = 0;
-  while (at < arn.n && !begins(without(arn, at), mark)) at++;
-  if (at == arn.n || arn.n > SLP_CONSUMER_ARN_MAX) return wrong(ret_why, not_one);
-  slp_str rest = without(arn, at + mark.n);
+  while (at < arn.n && !text_begins_with(text_after(arn, at), mark)) at++;
+  if (at == arn.n || arn.n > SLP_CONSUMER_ARN_MAX) return explain_wrong_name(ret_why, not_one);
+  slp_str rest = text_after(arn, at + mark.n);
   ret->stream_arn = (slp_str){arn.p, at};
-  ret->name = cut(&rest, ':');
+  ret->name = cut_at_character(&rest, ':');
   int r = slp_stream_name_read(ret->stream_arn, &stream, &why);
-  if (r || stream.what != SLP_NAMES_KINESIS || !is_number(rest)) return wrong(ret_why, not_one);
-  return is_name(ret->name, 1, KINESIS_NAME_MAX) ? 0 : wrong(ret_why, not_one);
+  if (r || stream.what != SLP_NAMES_KINESIS || !is_number(rest)) return explain_wrong_name(ret_why, not_one);
+  return is_name(ret->name, 1, KINESIS_NAME_MAX) ? 0 : explain_wrong_name(ret_why, not_one);
 }
 
 int slp_consumer_name_read(slp_str text, slp_consumer_name *ret, const char **ret_why) {
   *ret = (slp_consumer_name){.name = text};
-  if (begins(text, SLP_STR("arn:"))) return read_consumer_arn(text, ret, ret_why);
+  if (text_begins_with(text, SLP_STR("arn:"))) return read_consumer_arn(text, ret, ret_why);
   if (is_name(text, 1, KINESIS_NAME_MAX)) return 0;
-  return wrong(ret_why, "not the name of a consumer, 1 to 128 letters, digits, '_', '.' and '-'");
+  return explain_wrong_name(ret_why,
+                            "not the name of a consumer, 1 to 128 letters, digits, '_', '.' and '-'");
 }

@@ -138,7 +138,7 @@ static void asking_free(asking *a) {
   slp_free(a->d->h->mem, a);
 }
 
-static void over(asking *a) {
+static void answer_asking(asking *a) {
   slp_store_req *rq = a->rq;
   slp_secrets secrets = slp_call_secrets(&a->op.call);
   /* The failure's message may quote text of the answer, such as the table's state or its keys, even from an
@@ -188,7 +188,7 @@ static int write_request(asking *a) {
 
 static int is_write(ask_kind kind) { return kind == ASK_UPDATE || kind == ASK_PUT || kind == ASK_DELETE; }
 
-static void ask(asking *a, ask_kind kind) {
+static void send_asking(asking *a, ask_kind kind) {
   a->kind = kind;
   int r = write_request(a), urgent = is_write(kind) && write_of(a)->urgent;
   if (r) {
@@ -242,7 +242,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
 }
 
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
-static void explain(asking *a) {
+static void explain_failed_call(asking *a) {
   slp_fail *to = &a->rq->fail;
   const slp_fail *f = &a->op.fail;
   const char *action = calls[a->kind].action, *name = a->d->spec->name;
@@ -260,7 +260,7 @@ static void explain(asking *a) {
 /* ---- answers ------------------------------------------------------------------------------------------- */
 /* Sets the timer `pause`, which sends the next call in about `us`. Returns 1, or 0 if give_up_us has
  * passed or there is no memory. */
-static int pause(asking *a, uint64_t us) {
+static int pause_before_next_call(asking *a, uint64_t us) {
   slp_host *h = a->d->h;
   uint64_t now = slp_now_us(h);
   if (a->give_up_us && now >= a->give_up_us) return 0;
@@ -269,25 +269,25 @@ static int pause(asking *a, uint64_t us) {
 
 static void on_pause_over(slp_timer *timer) {
   asking *a = SLP_OWNER(timer, asking, pause);
-  ask(a, a->kind == ASK_CREATE ? ASK_DESCRIBE : a->kind);
+  send_asking(a, a->kind == ASK_CREATE ? ASK_DESCRIBE : a->kind);
 }
 
 /* Waits before the next DescribeTable of a table that is being created. Each wait is longer, up to
  * POLL_US_MAX. */
 static void poll_again(asking *a) {
   const char *state = a->table.status[0] ? a->table.status : "not there yet";
-  if (pause(a, a->poll_us)) {
+  if (pause_before_next_call(a, a->poll_us)) {
     a->poll_us = slp_min_u64(a->poll_us * 2, POLL_US_MAX);
     return;
   }
   slp_fail_set(&a->rq->fail, SLP_BUSY, SLP_ETIMEDOUT, "table \"%.200s\" is still %s after %u s",
                a->d->spec->name, state, PREPARE_US_MAX / 1000000);
-  over(a);
+  answer_asking(a);
 }
 
 static int status_is(const asking *a, const char *status) { return strcmp(a->table.status, status) == 0; }
 
-static void described(asking *a) {
+static void judge_described_table(asking *a) {
   const slp_table_spec *t = a->d->spec;
   const char *range = t->range_name ? t->range_name : "";
   if (a->table.not_text) {
@@ -302,7 +302,7 @@ static void described(asking *a) {
     slp_fail_set(&a->rq->fail, SLP_REFUSED, SLOOP_EREFUSED, "table \"%.200s\" can't be used: it is %s",
                  t->name, a->table.status);
   }
-  over(a);
+  answer_asking(a);
 }
 
 static void prepare_answered(asking *a) {
@@ -319,12 +319,12 @@ static void prepare_answered(asking *a) {
     a->table = (slp_dynamo_table){.not_text = 0};
     poll_again(a);
   } else if (a->kind == ASK_DESCRIBE && class == SLP_FINE) {
-    described(a);
+    judge_described_table(a);
   } else if (a->kind == ASK_DESCRIBE && class == SLP_GONE && p->create) {
-    ask(a, ASK_CREATE);
+    send_asking(a, ASK_CREATE);
   } else {
-    explain(a);
-    over(a);
+    explain_failed_call(a);
+    answer_asking(a);
   }
 }
 
@@ -347,7 +347,7 @@ static void end_throttled(asking *a) {
   else
     slp_store_rows_free(rows_of(a));
   if (at && slp_buf_failed(at)) slp_buf_clear(at);
-  over(a);
+  answer_asking(a);
 }
 
 static void fail_unprocessed(asking *a) {
@@ -378,9 +378,9 @@ static void next_page(asking *a) {
     slp_fail_set(&a->rq->fail, SLP_TRANSIENT, SLOOP_EPROTO, "%s on table \"%.80s\": %s",
                  calls[a->kind].action, a->d->spec->name, why);
     slp_store_rows_free(rows);
-    over(a);
+    answer_asking(a);
   } else if (!wait_us) {
-    ask(a, a->kind);
+    send_asking(a, a->kind);
   } else if (slp_timer_set(h, &a->pause, slp_after_us(slp_now_us(h), wait_us))) {
     slp_store_rows_free(rows);
     end_unsent(a, SLP_ENOMEM);
@@ -390,24 +390,24 @@ static void next_page(asking *a) {
 /* Handles the answer of a read: a page of rows, or a failure. */
 static void rows_answered(asking *a) {
   if (a->op.fail.class == SLP_THROTTLE) {
-    explain(a);
+    explain_failed_call(a);
     end_throttled(a);
   } else if (a->op.fail.class != SLP_FINE) {
-    explain(a);
+    explain_failed_call(a);
     slp_store_rows_free(rows_of(a));
-    over(a);
+    answer_asking(a);
   } else if (is_list(a) && rows_of(a)->bytes > slp_store_bytes_left(&list_of(a)->bound)) {
     slp_table_too_long(&a->rq->fail, a->d->spec, &list_of(a)->bound);
     slp_store_rows_free(rows_of(a));
-    over(a);
+    answer_asking(a);
   } else if (!a->rest.n) {
-    over(a);
+    answer_asking(a);
   } else if (a->kind == ASK_BATCH) { /* DynamoDB throttles a batch by leaving keys unprocessed */
     a->d->s.cost.throttles++;
     a->rows_before = rows_of(a)->n;
     if (a->rq->paced)
       fail_unprocessed(a);
-    else if (pause(a, a->poll_us))
+    else if (pause_before_next_call(a, a->poll_us))
       a->poll_us = slp_min_u64(a->poll_us * 2, POLL_US_MAX);
     else
       give_up_batch(a);
@@ -417,7 +417,7 @@ static void rows_answered(asking *a) {
 }
 
 /* Handles a write whose condition has failed. The error may have the row in it. */
-static void refused(asking *a) {
+static void on_write_refused(asking *a) {
   slp_store_write *w = write_of(a);
   slp_dynamo_reader r;
   w->written = SLP_WRITTEN_REFUSED;
@@ -440,15 +440,15 @@ static void write_answered(asking *a) {
     w->written = SLP_WRITTEN_YES;
     w->image_known = w->image.n == 1;
   } else if (f->class == SLP_REFUSED && strcmp(f->aws_code, "ConditionalCheckFailedException") == 0) {
-    refused(a);
+    on_write_refused(a);
   } else {
-    explain(a);
+    explain_failed_call(a);
     slp_store_rows_free(&w->image);
   }
-  over(a);
+  answer_asking(a);
 }
 
-static void count(asking *a) {
+static void count_call_cost(asking *a) {
   slp_store_cost *cost = &a->d->s.cost;
   cost->throttles += a->op.throttles;
   if (is_write(a->kind)) {
@@ -469,7 +469,7 @@ static void on_answer(slp_json_op *op) {
   a->asked_before = 1;
   rq->done_us = op->done_us;
   slp_fail_clear(&rq->fail);
-  count(a);
+  count_call_cost(a);
   switch (a->kind) {
     case ASK_DESCRIBE:
     case ASK_CREATE: prepare_answered(a); return;
@@ -491,7 +491,7 @@ static void op_prepare(slp_store *s, slp_store_prepare *p) {
   if (!a) return;
   a->poll_us = POLL_US_MIN;
   a->give_up_us = slp_after_us(slp_now_us(d->h), PREPARE_US_MAX);
-  ask(a, ASK_DESCRIBE);
+  send_asking(a, ASK_DESCRIBE);
 }
 
 /* Makes a request continue where an earlier, throttled try has stopped. The rows_n rows of the earlier try
@@ -518,7 +518,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
   a->poll_us = POLL_US_MIN;
   a->give_up_us = slp_after_us(slp_now_us(d->h), BATCH_US_MAX);
   if (goes_on) go_on(a, &g->at, g->out.n);
-  ask(a, g->keys_n == 1 ? ASK_GET : ASK_BATCH);
+  send_asking(a, g->keys_n == 1 ? ASK_GET : ASK_BATCH);
 }
 
 static void op_list(slp_store *s, slp_store_list *l) {
@@ -530,7 +530,7 @@ static void op_list(slp_store *s, slp_store_list *l) {
   if (goes_on) go_on(a, &l->at, l->out.n);
   slp_paging_begin(&a->pages, SLP_STORE_LIST_PAGES_MAX, slp_store_bytes_left(&l->bound));
   a->pages.share = slp_store_share(&l->bound);
-  ask(a, d->spec->range_name ? ASK_QUERY : ASK_SCAN);
+  send_asking(a, d->spec->range_name ? ASK_QUERY : ASK_SCAN);
 }
 
 static void op_write(slp_store *s, slp_store_write *w) {
@@ -541,7 +541,7 @@ static void op_write(slp_store *s, slp_store_write *w) {
   w->written = SLP_WRITTEN_NOT_SURE;
   w->image_known = 0;
   asking *a = asking_new(d, &w->rq, ANSWER_MAX);
-  if (a) ask(a, kinds[w->kind]);
+  if (a) send_asking(a, kinds[w->kind]);
 }
 
 static void op_cancel(slp_store *s, slp_store_req *rq) {

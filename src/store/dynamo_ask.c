@@ -27,7 +27,7 @@ static void key_members(slp_jw *w, const slp_table_spec *t, const slp_row_key *k
   if (t->range_name) text_value(w, t->range_name, k->range);
 }
 
-static void key(slp_jw *w, const char *name, const slp_table_spec *t, const slp_row_key *k) {
+static void put_row_key(slp_jw *w, const char *name, const slp_table_spec *t, const slp_row_key *k) {
   slp_jw_object(w, name);
   key_members(w, t, k);
   slp_jw_object_end(w);
@@ -70,15 +70,15 @@ static int is_before(const slp_store_get *g, size_t n) {
   return 0;
 }
 
-static void consistent(slp_jw *w, uint8_t on) {
+static void put_consistent_read(slp_jw *w, uint8_t on) {
   if (on) slp_jw_bool(w, "ConsistentRead", 1);
 }
 
 int slp_dynamo_ask_get(slp_buf *b, const slp_table_spec *t, const slp_store_get *g) {
   if (g->keys_n == 1) {
     slp_jw one = begin_table(b, t);
-    key(&one, "Key", t, &g->keys[0]);
-    consistent(&one, g->consistent);
+    put_row_key(&one, "Key", t, &g->keys[0]);
+    put_consistent_read(&one, g->consistent);
     return end_counted(&one);
   }
   slp_jw w = slp_jw_begin(b);
@@ -87,9 +87,9 @@ int slp_dynamo_ask_get(slp_buf *b, const slp_table_spec *t, const slp_store_get 
   slp_jw_object(&w, NULL);
   slp_jw_array(&w, "Keys");
   for (size_t i = 0; i < g->keys_n; i++)
-    if (!is_before(g, i)) key(&w, NULL, t, &g->keys[i]);
+    if (!is_before(g, i)) put_row_key(&w, NULL, t, &g->keys[i]);
   slp_jw_array_end(&w);
-  consistent(&w, g->consistent);
+  put_consistent_read(&w, g->consistent);
   slp_jw_object_end(&w);
   slp_jw_object_end(&w);
   return end_counted(&w);
@@ -116,7 +116,7 @@ int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_lis
     if (begins) text_value(&w, ":r", l->prefix);
     slp_jw_object_end(&w);
   }
-  consistent(&w, l->consistent);
+  put_consistent_read(&w, l->consistent);
   if (from.n) slp_jw_raw(&w, "ExclusiveStartKey", from);
   return end_counted(&w);
 }
@@ -124,7 +124,7 @@ int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_lis
 /* ---- writing --------------------------------------------------------------------------------------------
  * Each name and value in an expression has a placeholder: #u<i> and :u<i> for change i, #c<i> and :c<i> for
  * test i of the condition. */
-static slp_str holder(char sign, char kind, size_t i, char room[5]) {
+static slp_str placeholder_of(char sign, char kind, size_t i, char room[5]) {
   size_t n = 2;
   SLP_CHECK(i < 100); /* a write has only a few changes and tests */
   room[0] = sign;
@@ -137,20 +137,20 @@ static slp_str holder(char sign, char kind, size_t i, char room[5]) {
 
 static void add_holder(slp_buf *b, char sign, char kind, size_t i) {
   char room[5];
-  slp_buf_add_str(b, holder(sign, kind, i, room));
+  slp_buf_add_str(b, placeholder_of(sign, kind, i, room));
 }
 
-static int compares(slp_test test) { return test != SLP_TEST_THERE && test != SLP_TEST_ABSENT; }
+static int test_has_value(slp_test test) { return test != SLP_TEST_THERE && test != SLP_TEST_ABSENT; }
 
-static void atom(slp_buf *b, const slp_atom *a, size_t i) {
+static void add_test(slp_buf *b, const slp_atom *a, size_t i) {
   static const char *const signs[] = {
       [SLP_TEST_EQ] = "=",  [SLP_TEST_NE] = "<>", [SLP_TEST_LT] = "<",
       [SLP_TEST_LE] = "<=", [SLP_TEST_GT] = ">",  [SLP_TEST_GE] = ">=",
   };
-  if (!compares(a->test))
+  if (!test_has_value(a->test))
     slp_buf_add_z(b, a->test == SLP_TEST_THERE ? "attribute_exists(" : "attribute_not_exists(");
   add_holder(b, '#', 'c', i);
-  if (compares(a->test)) {
+  if (test_has_value(a->test)) {
     slp_buf_add_z(b, signs[a->test]);
     add_holder(b, ':', 'c', i);
   } else {
@@ -160,7 +160,7 @@ static void atom(slp_buf *b, const slp_atom *a, size_t i) {
 
 /* Writes the condition. Expressions have no character that JSON would escape, so they are written as they
  * are. */
-static void condition(slp_jw *w, const slp_store_write *sw) {
+static void put_condition(slp_jw *w, const slp_store_write *sw) {
   if (!sw->when_n) return;
   slp_buf *b = slp_jw_value(w, "ConditionExpression");
   slp_buf_add_char(b, '"');
@@ -169,7 +169,7 @@ static void condition(slp_jw *w, const slp_store_write *sw) {
     int closes = i > 0 && sw->when[i - 1].or_next && (!sw->when[i].or_next || i + 1 == sw->when_n);
     if (i) slp_buf_add_z(b, sw->when[i - 1].or_next ? " OR " : " AND ");
     if (opens) slp_buf_add_char(b, '(');
-    atom(b, &sw->when[i], i);
+    add_test(b, &sw->when[i], i);
     if (closes) slp_buf_add_char(b, ')');
   }
   slp_buf_add_char(b, '"');
@@ -178,8 +178,8 @@ static void condition(slp_jw *w, const slp_store_write *sw) {
 
 /* Writes one section of an update expression, such as SET, with all changes of the given kinds. If there are
  * none, writes nothing. */
-static void section(slp_buf *b, const slp_store_write *w, const char *word, slp_change_kind kind,
-                    slp_change_kind or_kind) {
+static void add_update_section(slp_buf *b, const slp_store_write *w, const char *word, slp_change_kind kind,
+                               slp_change_kind or_kind) {
   int n = 0;
   for (size_t i = 0; i < w->changes_n; i++) {
     slp_change_kind k = w->changes[i].kind;
@@ -195,35 +195,37 @@ static void section(slp_buf *b, const slp_store_write *w, const char *word, slp_
   }
 }
 
-static void changes(slp_jw *w, const slp_store_write *sw) {
+static void put_update_expression(slp_jw *w, const slp_store_write *sw) {
   if (!sw->changes_n) return;
   slp_buf *b = slp_jw_value(w, "UpdateExpression");
   slp_buf_add_char(b, '"');
-  section(b, sw, " SET ", SLP_SET, SLP_SET_IF_ABSENT);
-  section(b, sw, " REMOVE ", SLP_REMOVE, SLP_REMOVE);
-  section(b, sw, " ADD ", SLP_ADD_N, SLP_ADD_SS);
-  section(b, sw, " DELETE ", SLP_DROP_SS, SLP_DROP_SS);
+  add_update_section(b, sw, " SET ", SLP_SET, SLP_SET_IF_ABSENT);
+  add_update_section(b, sw, " REMOVE ", SLP_REMOVE, SLP_REMOVE);
+  add_update_section(b, sw, " ADD ", SLP_ADD_N, SLP_ADD_SS);
+  add_update_section(b, sw, " DELETE ", SLP_DROP_SS, SLP_DROP_SS);
   slp_buf_add_char(b, '"');
 }
 
-static void names(slp_jw *w, const slp_store_write *sw, size_t changes_n) {
+static void put_attribute_names(slp_jw *w, const slp_store_write *sw, size_t changes_n) {
   char room[5];
   if (!sw->when_n && !changes_n) return;
   slp_jw_object(w, "ExpressionAttributeNames");
-  for (size_t i = 0; i < changes_n; i++) slp_jw_str(w, holder('#', 'u', i, room).p, sw->changes[i].name);
-  for (size_t i = 0; i < sw->when_n; i++) slp_jw_str(w, holder('#', 'c', i, room).p, sw->when[i].name);
+  for (size_t i = 0; i < changes_n; i++)
+    slp_jw_str(w, placeholder_of('#', 'u', i, room).p, sw->changes[i].name);
+  for (size_t i = 0; i < sw->when_n; i++)
+    slp_jw_str(w, placeholder_of('#', 'c', i, room).p, sw->when[i].name);
   slp_jw_object_end(w);
 }
 
-static void values(slp_jw *w, const slp_store_write *sw, size_t changes_n) {
+static void put_attribute_values(slp_jw *w, const slp_store_write *sw, size_t changes_n) {
   char room[5];
   int any = 0;
   for (size_t i = 0; i < changes_n + sw->when_n; i++) {
     int of_change = i < changes_n;
     size_t k = of_change ? i : i - changes_n;
-    if (of_change ? sw->changes[k].kind == SLP_REMOVE : !compares(sw->when[k].test)) continue;
+    if (of_change ? sw->changes[k].kind == SLP_REMOVE : !test_has_value(sw->when[k].test)) continue;
     if (!any++) slp_jw_object(w, "ExpressionAttributeValues");
-    slp_val_put(w, holder(':', of_change ? 'u' : 'c', k, room),
+    slp_val_put(w, placeholder_of(':', of_change ? 'u' : 'c', k, room),
                 of_change ? &sw->changes[k].val : &sw->when[k].val);
   }
   if (any) slp_jw_object_end(w);
@@ -243,11 +245,11 @@ int slp_dynamo_ask_write(slp_buf *b, const slp_table_spec *t, const slp_store_wr
   if (sw->kind == SLP_WRITE_PUT)
     whole_row(&w, t, sw);
   else
-    key(&w, "Key", t, &sw->key);
-  if (updates) changes(&w, sw);
-  condition(&w, sw);
-  names(&w, sw, changes_n);
-  values(&w, sw, changes_n);
+    put_row_key(&w, "Key", t, &sw->key);
+  if (updates) put_update_expression(&w, sw);
+  put_condition(&w, sw);
+  put_attribute_names(&w, sw, changes_n);
+  put_attribute_values(&w, sw, changes_n);
   if (updates) slp_jw_z(&w, "ReturnValues", "ALL_NEW");
   return end_counted(&w);
 }

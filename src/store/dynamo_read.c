@@ -66,7 +66,7 @@ static int one_row(slp_dynamo_reader *r) {
   return q < 0 ? q : 0;
 }
 
-static int member(slp_dynamo_reader *r) {
+static int read_answer_member(slp_dynamo_reader *r) {
   slp_str name = r->j.text;
   if (slp_str_is(name, "Item") || slp_str_is(name, "Attributes")) return one_row(r);
   if (slp_str_is(name, "ConsumedCapacity")) return read_cost(r);
@@ -111,7 +111,7 @@ int slp_dynamo_read(slp_dynamo_reader *r, size_t bytes_max) {
     if (q) return q;
     q = slp_read_key(&r->j);
     if (q <= 0) return q < 0 ? q : slp_read_finish(&r->j);
-    q = member(r);
+    q = read_answer_member(r);
     if (q) return q;
   }
 }
@@ -174,7 +174,7 @@ static int read_inside(slp_json *j, slp_dynamo_table *t, described *d) {
   return r;
 }
 
-static int conclude(slp_json *j, slp_dynamo_table *t, const described *d) {
+static int fill_described_table(slp_json *j, slp_dynamo_table *t, const described *d) {
   for (size_t i = 0; i < d->keys_n; i++) {
     int r = copy_name(j, slp_str_is(d->keys[i].is, "HASH") ? t->hash : t->range, d->keys[i].name);
     if (r) return r;
@@ -196,7 +196,7 @@ int slp_dynamo_read_table(slp_str body, slp_dynamo_table *ret, const char **why)
     if (q) r = q;
   }
   if (!r) r = slp_read_finish(&j);
-  if (!r) r = conclude(&j, ret, &d);
+  if (!r) r = fill_described_table(&j, ret, &d);
   *why = j.why;
   return r;
 }

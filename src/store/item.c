@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-static int bad(slp_json *j, const char *why) {
+static int fail_item(slp_json *j, const char *why) {
   j->why = why;
   return SLP_EBADDATA;
 }
@@ -32,19 +32,19 @@ static slp_val_kind kind_of(slp_str name) {
   return SLP_VAL_OTHER;
 }
 
-static int text(slp_json *j, slp_store_rows *rows, slp_str *ret) {
+static int read_text_value(slp_json *j, slp_store_rows *rows, slp_str *ret) {
   int token = slp_json_next(j);
   if (token < 0) return token;
-  if (token != SLP_JSON_STRING) return bad(j, "a value of an attribute is not text");
+  if (token != SLP_JSON_STRING) return fail_item(j, "a value of an attribute is not text");
   *ret = slp_store_rows_text(rows, j->text);
   return ret->p ? 0 : SLP_ENOMEM;
 }
 
-static int bytes(slp_json *j, slp_store_rows *rows, slp_str *ret) {
-  int r = text(j, rows, ret);
+static int read_bytes_value(slp_json *j, slp_store_rows *rows, slp_str *ret) {
+  int r = read_text_value(j, rows, ret);
   if (r) return r;
   int64_t n = slp_base64_decode((char *)(uintptr_t)ret->p, ret->p, ret->n);
-  if (n < 0) return bad(j, "a binary attribute is not base64");
+  if (n < 0) return fail_item(j, "a binary attribute is not base64");
   ret->n = (size_t)n;
   return 0;
 }
@@ -55,11 +55,11 @@ static int by_bytes(const void *a, const void *b) {
 
 static const char sets_too_long[] = "the sets of a row have too many members";
 
-static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
+static int read_set_value(slp_json *j, slp_store_rows *rows, slp_val *v) {
   slp_str *items = NULL;
   size_t cap = 0;
   int token = slp_json_next(j);
-  if (token >= 0 && token != SLP_JSON_ARRAY) return bad(j, "a set is not an array");
+  if (token >= 0 && token != SLP_JSON_ARRAY) return fail_item(j, "a set is not an array");
   while (token >= 0 && (token = slp_json_next(j)) == SLP_JSON_STRING) {
     if (v->n == SLP_ITEM_ATTRS_MAX) return too_much(j, sets_too_long);
     if (v->n == cap) {
@@ -72,52 +72,52 @@ static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
     if (!items[v->n++].p) return SLP_ENOMEM;
   }
   if (token < 0) return token;
-  if (token != SLP_JSON_ARRAY_END || !v->n) return bad(j, "a set of something else, or an empty one");
+  if (token != SLP_JSON_ARRAY_END || !v->n) return fail_item(j, "a set of something else, or an empty one");
   /* sorts the members: DynamoDB returns them in any order, but a set in slp_val must be sorted */
   qsort(items, v->n, sizeof *items, by_bytes);
   v->items = items;
   return 0;
 }
 
-static int truth(slp_json *j, slp_val *v) {
+static int read_bool_value(slp_json *j, slp_val *v) {
   int token = slp_json_next(j);
   if (token < 0) return token;
-  if (token != SLP_JSON_TRUE && token != SLP_JSON_FALSE) return bad(j, "neither true nor false");
+  if (token != SLP_JSON_TRUE && token != SLP_JSON_FALSE) return fail_item(j, "neither true nor false");
   v->n = token == SLP_JSON_TRUE;
   return 0;
 }
 
 /* Stores a value of an unknown kind as its JSON text, so that it can be written back. from: the offset of its
  * '{'. */
-static int other(slp_json *j, slp_store_rows *rows, size_t from, slp_val *v) {
+static int keep_unknown_value(slp_json *j, slp_store_rows *rows, size_t from, slp_val *v) {
   j->keep = 1;
   int r = slp_json_skip(j);
   int end = r ? r : slp_json_next(j);
   j->keep = 0;
   if (end < 0) return end;
-  if (end != SLP_JSON_OBJECT_END) return bad(j, "an attribute with two values");
+  if (end != SLP_JSON_OBJECT_END) return fail_item(j, "an attribute with two values");
   v->s = slp_store_rows_text(rows, (slp_str){j->p + from, j->at - from});
   return v->s.p ? 0 : SLP_ENOMEM;
 }
 
-static int known(slp_json *j, slp_store_rows *rows, slp_val *v) {
+static int read_known_value(slp_json *j, slp_store_rows *rows, slp_val *v) {
   switch (v->kind) {
     case SLP_VAL_S:
-    case SLP_VAL_N: return text(j, rows, &v->s);
-    case SLP_VAL_B: return bytes(j, rows, &v->s);
-    case SLP_VAL_SS: return set(j, rows, v);
+    case SLP_VAL_N: return read_text_value(j, rows, &v->s);
+    case SLP_VAL_B: return read_bytes_value(j, rows, &v->s);
+    case SLP_VAL_SS: return read_set_value(j, rows, v);
     case SLP_VAL_BOOL:
-    case SLP_VAL_NULL: return truth(j, v);
+    case SLP_VAL_NULL: return read_bool_value(j, v);
     case SLP_VAL_NONE:
     case SLP_VAL_OTHER: break;
   }
   return SLP_EBADDATA;
 }
 
-static int value(slp_json *j, slp_store_rows *rows, slp_val *v) {
+static int read_attribute_value(slp_json *j, slp_store_rows *rows, slp_val *v) {
   int token = slp_json_next(j);
   if (token < 0) return token;
-  if (token != SLP_JSON_OBJECT) return bad(j, "an attribute without a kind");
+  if (token != SLP_JSON_OBJECT) return fail_item(j, "an attribute without a kind");
   size_t from = j->at - 1;
   /* the parser must leave the name of the kind as it is, because the whole text is copied if the kind is
    * unknown */
@@ -125,14 +125,14 @@ static int value(slp_json *j, slp_store_rows *rows, slp_val *v) {
   token = slp_json_next(j);
   j->keep = 0;
   if (token < 0) return token;
-  if (token != SLP_JSON_KEY) return bad(j, "an attribute without a kind");
+  if (token != SLP_JSON_KEY) return fail_item(j, "an attribute without a kind");
   *v = (slp_val){.kind = kind_of(j->text)};
-  if (v->kind == SLP_VAL_OTHER) return other(j, rows, from, v);
-  int r = known(j, rows, v);
+  if (v->kind == SLP_VAL_OTHER) return keep_unknown_value(j, rows, from, v);
+  int r = read_known_value(j, rows, v);
   if (r) return r;
   token = slp_json_next(j);
   if (token < 0) return token;
-  return token == SLP_JSON_OBJECT_END ? 0 : bad(j, "an attribute with two values");
+  return token == SLP_JSON_OBJECT_END ? 0 : fail_item(j, "an attribute with two values");
 }
 
 int slp_item_read_rest(slp_json *j, slp_store_rows *rows) {
@@ -149,7 +149,7 @@ int slp_item_read_rest(slp_json *j, slp_store_rows *rows) {
     }
     attrs[n].name = slp_store_rows_text(rows, j->text);
     if (!attrs[n].name.p) return SLP_ENOMEM;
-    int r = value(j, rows, &attrs[n].val);
+    int r = read_attribute_value(j, rows, &attrs[n].val);
     if (r) return r;
     if (attrs[n].val.kind == SLP_VAL_SS) members += attrs[n].val.n;
     if (members > SLP_ITEM_ATTRS_MAX) return too_much(j, sets_too_long);
@@ -163,7 +163,7 @@ int slp_item_read_rest(slp_json *j, slp_store_rows *rows) {
 int slp_item_read(slp_json *j, slp_store_rows *rows) {
   int token = slp_json_next(j);
   if (token == SLP_JSON_NULL || token < 0) return token < 0 ? token : 0;
-  return token == SLP_JSON_OBJECT ? slp_item_read_rest(j, rows) : bad(j, "an item is not an object");
+  return token == SLP_JSON_OBJECT ? slp_item_read_rest(j, rows) : fail_item(j, "an item is not an object");
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------- */

@@ -124,13 +124,13 @@ static table *table_of(slp_store_req *rq) {
   return t;
 }
 
-static void over(slp_store_req *rq) {
+static void answer_memory_request(slp_store_req *rq) {
   rq->impl = NULL;
   rq->on_done(rq);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
-static void begin(slp_store *store, slp_store_req *rq, void (*run)(slp_event *ev)) {
+static void post_memory_request(slp_store *store, slp_store_req *rq, void (*run)(slp_event *ev)) {
   memory_store *s = SLP_OWNER(store, memory_store, s);
   SLP_CHECK(!rq->impl);
   rq->impl = s;
@@ -159,7 +159,7 @@ static void run_prepare(slp_event *ev) {
     if (!t) slp_table_no_memory(&rq->fail);
   }
   if (t) check_keys(rq, t);
-  over(rq);
+  answer_memory_request(rq);
 }
 
 static void run_get(slp_event *ev) {
@@ -174,10 +174,10 @@ static void run_get(slp_event *ev) {
   }
   if (r) slp_table_no_memory(&rq->fail);
   store_of(rq)->s.cost.read_calls++;
-  over(rq);
+  answer_memory_request(rq);
 }
 
-static int begins(slp_str s, slp_str with) {
+static int text_has_prefix(slp_str s, slp_str with) {
   return s.n >= with.n && (!with.n || memcmp(s.p, with.p, with.n) == 0);
 }
 
@@ -190,7 +190,7 @@ static void run_list(slp_event *ev) {
   size_t i = t && !whole ? place_of(t, &(slp_row_key){l->hash, l->prefix}) : 0;
   for (; t && i < t->rows_n && !r; i++) {
     const kept *k = t->rows[i].row;
-    if (!whole && (!slp_str_eq(k->key.hash, l->hash) || !begins(k->key.range, l->prefix))) break;
+    if (!whole && (!slp_str_eq(k->key.hash, l->hash) || !text_has_prefix(k->key.range, l->prefix))) break;
     r = slp_store_rows_copy(&l->out, &k->row.rows[0]);
     if (!r && l->out.bytes > slp_store_bytes_left(&l->bound))
       r = slp_table_too_long(&rq->fail, t->spec, &l->bound);
@@ -198,7 +198,7 @@ static void run_list(slp_event *ev) {
   if (r == SLP_ENOMEM) slp_table_no_memory(&rq->fail);
   if (r) slp_store_rows_free(&l->out);
   store_of(rq)->s.cost.read_calls++;
-  over(rq);
+  answer_memory_request(rq);
 }
 
 /* Grows the array of rows so that one more row fits. */
@@ -217,7 +217,7 @@ static void remove_at(slp_mem *mem, table *t, size_t i) {
 }
 
 /* Replaces `old` by the row that the write w makes; old NULL: inserts that row at the index `at`. */
-static int change(slp_store_write *w, table *t, kept *old, size_t at, const char **why) {
+static int put_changed_row(slp_store_write *w, table *t, kept *old, size_t at, const char **why) {
   slp_mem *mem = store_of(&w->rq)->m->mem;
   kept *fresh = SLP_NEW(mem, kept);
   if (!fresh) return SLP_ENOMEM;
@@ -253,7 +253,7 @@ static void write_row(slp_store_write *w, table *t) {
     w->written = SLP_WRITTEN_REFUSED;
   } else {
     if (w->kind != SLP_WRITE_DELETE)
-      r = change(w, t, k, at, &why);
+      r = put_changed_row(w, t, k, at, &why);
     else if (k)
       remove_at(store_of(&w->rq)->m->mem, t, at);
     w->image_known = w->kind == SLP_WRITE_UPDATE;
@@ -276,13 +276,13 @@ static void run_write(slp_event *ev) {
   w->written = SLP_WRITTEN_NOT_SURE;
   if (t) write_row(w, t);
   store_of(rq)->s.cost.write_calls++;
-  over(rq);
+  answer_memory_request(rq);
 }
 
-static void op_prepare(slp_store *s, slp_store_prepare *p) { begin(s, &p->rq, run_prepare); }
-static void op_get(slp_store *s, slp_store_get *g) { begin(s, &g->rq, run_get); }
-static void op_list(slp_store *s, slp_store_list *l) { begin(s, &l->rq, run_list); }
-static void op_write(slp_store *s, slp_store_write *w) { begin(s, &w->rq, run_write); }
+static void op_prepare(slp_store *s, slp_store_prepare *p) { post_memory_request(s, &p->rq, run_prepare); }
+static void op_get(slp_store *s, slp_store_get *g) { post_memory_request(s, &g->rq, run_get); }
+static void op_list(slp_store *s, slp_store_list *l) { post_memory_request(s, &l->rq, run_list); }
+static void op_write(slp_store *s, slp_store_write *w) { post_memory_request(s, &w->rq, run_write); }
 
 static void op_cancel(slp_store *s, slp_store_req *rq) {
   (void)s;

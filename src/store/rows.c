@@ -8,7 +8,7 @@
 
 /* ---- comparing ----------------------------------------------------------------------------------------- */
 /* Compares two values of the same kind, S, N or B. Returns -1, 0 or 1; 2 if such values have no order. */
-static int cmp(const slp_val *a, const slp_val *b) {
+static int compare_values(const slp_val *a, const slp_val *b) {
   slp_decimal x, y;
   if (a->kind != b->kind) return 2;
   if (a->kind == SLP_VAL_S || a->kind == SLP_VAL_B) return slp_str_cmp(a->s, b->s);
@@ -22,7 +22,7 @@ int slp_val_equal(const slp_val *a, const slp_val *b) {
     case SLP_VAL_NONE: return 0;
     case SLP_VAL_S:
     case SLP_VAL_B:
-    case SLP_VAL_N: return cmp(a, b) == 0;
+    case SLP_VAL_N: return compare_values(a, b) == 0;
     case SLP_VAL_OTHER: return slp_str_eq(a->s, b->s);
     case SLP_VAL_NULL: return 1;
     case SLP_VAL_BOOL: return !a->n == !b->n;
@@ -38,7 +38,7 @@ int slp_val_equal(const slp_val *a, const slp_val *b) {
 static int atom_holds(const slp_row *row, const slp_atom *atom) {
   static const slp_row none = {NULL, 0};
   const slp_val *have = slp_row_get(row ? row : &none, atom->name);
-  int order = cmp(have, &atom->val);
+  int order = compare_values(have, &atom->val);
   switch (atom->test) {
     case SLP_TEST_THERE: return have->kind != SLP_VAL_NONE;
     case SLP_TEST_ABSENT: return have->kind == SLP_VAL_NONE;
@@ -72,7 +72,7 @@ typedef struct making { /* the row that a write is building */
   const char *why;
 } making;
 
-static slp_attr *find(making *m, slp_str name) {
+static slp_attr *find_attribute(making *m, slp_str name) {
   for (size_t i = 0; i < m->n; i++) {
     if (slp_str_eq(m->attrs[i].name, name)) return &m->attrs[i];
   }
@@ -81,7 +81,7 @@ static slp_attr *find(making *m, slp_str name) {
 
 static int set_to(making *m, slp_str name, const slp_val *v) {
   /* m->attrs must have room for one more attribute */
-  slp_attr *a = find(m, name);
+  slp_attr *a = find_attribute(m, name);
   if (!a) {
     a = &m->attrs[m->n];
     a->name = slp_store_rows_text(m->to, name);
@@ -94,7 +94,7 @@ static int set_to(making *m, slp_str name, const slp_val *v) {
 static int add_number(making *m, const slp_change *c) {
   slp_decimal old = {0}, more, sum;
   char room[SLP_DECIMAL_TEXT_MAX];
-  const slp_attr *a = find(m, c->name);
+  const slp_attr *a = find_attribute(m, c->name);
   m->why = "a sum needs two numbers";
   if (c->val.kind != SLP_VAL_N || slp_decimal_parse(c->val.s, &more)) return SLP_EINVAL;
   if (a && (a->val.kind != SLP_VAL_N || slp_decimal_parse(a->val.s, &old))) return SLP_EINVAL;
@@ -105,7 +105,7 @@ static int add_number(making *m, const slp_change *c) {
 
 /* Changes a set: adds the members of c for SLP_ADD_SS, removes them for SLP_DROP_SS. Both sets are sorted. */
 static int change_set(making *m, const slp_change *c) {
-  slp_attr *a = find(m, c->name);
+  slp_attr *a = find_attribute(m, c->name);
   m->why = "a set is changed by a set";
   if (c->val.kind != SLP_VAL_SS || (a && a->val.kind != SLP_VAL_SS)) return SLP_EINVAL;
   slp_val old = a ? a->val : (slp_val){.kind = SLP_VAL_SS}, made = {.kind = SLP_VAL_SS};
@@ -125,16 +125,16 @@ static int change_set(making *m, const slp_change *c) {
   return 0;
 }
 
-static int change(making *m, const slp_change *c) {
+static int apply_change(making *m, const slp_change *c) {
   slp_attr *a;
   switch (c->kind) {
     case SLP_SET: return set_to(m, c->name, &c->val);
-    case SLP_SET_IF_ABSENT: return find(m, c->name) ? 0 : set_to(m, c->name, &c->val);
+    case SLP_SET_IF_ABSENT: return find_attribute(m, c->name) ? 0 : set_to(m, c->name, &c->val);
     case SLP_ADD_N: return add_number(m, c);
     case SLP_ADD_SS:
     case SLP_DROP_SS: return change_set(m, c);
     case SLP_REMOVE:
-      a = find(m, c->name);
+      a = find_attribute(m, c->name);
       if (a) *a = m->attrs[--m->n];
       return 0;
   }
@@ -182,7 +182,7 @@ int slp_rows_change(slp_store_rows *to, const slp_row *row, const slp_table_spec
   if (!r) r = set_key(&m, table, &w->key);
   for (size_t i = 0; i < w->changes_n && !r; i++) {
     m.why = "the key of a row can't be changed";
-    r = is_key(table, w->changes[i].name) ? SLP_EINVAL : change(&m, &w->changes[i]);
+    r = is_key(table, w->changes[i].name) ? SLP_EINVAL : apply_change(&m, &w->changes[i]);
   }
   if (!r) {
     m.why = "a row is larger than 400 KB";

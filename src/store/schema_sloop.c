@@ -46,26 +46,28 @@ typedef struct sloop_schema {
   slp_buf app, prefix;
 } sloop_schema;
 
-static sloop_schema *of(slp_schema *s) { return SLP_OWNER(s, sloop_schema, base); }
+static sloop_schema *sloop_schema_of(slp_schema *s) { return SLP_OWNER(s, sloop_schema, base); }
 
 static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
-static int cut(slp_str *s, slp_str with) {
+static int cut_prefix(slp_str *s, slp_str with) {
   if (s->n < with.n || memcmp(s->p, with.p, with.n) != 0) return 0;
   *s = (slp_str){s->p + with.n, s->n - with.n};
   return 1;
 }
 
-static uint64_t whole(const slp_row *row, const char *name, uint64_t otherwise) {
+static uint64_t row_whole_number(const slp_row *row, const char *name, uint64_t otherwise) {
   int64_t n = slp_row_int(row, slp_str_of(name), -1);
   return n < 0 ? otherwise : (uint64_t)n;
 }
 
-static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
+static slp_str sloop_row_text(const slp_row *row, const char *name) {
+  return slp_row_text(row, slp_str_of(name));
+}
 
-static void bad(slp_parsed_row *f, const char *why) {
+static void mark_sloop_row_bad(slp_parsed_row *f, const char *why) {
   f->kind = SLP_ROW_BAD;
   f->why = why;
 }
@@ -79,7 +81,7 @@ static int owner_is_text(const slp_row *row) {
 /* Reads from the row of leadership over how many hash keys the leases are distributed, and how. The result
  * has `keys` 0 if these attributes contradict each other or are out of range. */
 static slp_spread read_spread(const slp_row *row) {
-  uint64_t keys = whole(row, "keys", 1), block = whole(row, "block", 0);
+  uint64_t keys = row_whole_number(row, "keys", 1), block = row_whole_number(row, "block", 0);
   int by_hash = slp_row_get(row, SLP_STR("block"))->kind == SLP_VAL_NONE;
   if (slp_row_get(row, SLP_STR("keys"))->kind == SLP_VAL_NONE) return (slp_spread){.keys = 1};
   if (keys < 2 || keys > SLP_SPREAD_KEYS_MAX) return (slp_spread){.keys = 0};
@@ -96,57 +98,58 @@ static uint32_t format_of(const slp_spread *s) {
 /* Reads the hold from the row of leadership or from an assignment: whether an operator has ordered that no
  * worker reads (lease/hold.h). The version grows with each change. */
 static slp_hold read_hold(const slp_row *row) {
-  return (slp_hold){.version = whole(row, "hv", 0), .on = text(row, "hold").n > 0};
+  return (slp_hold){.version = row_whole_number(row, "hv", 0), .on = sloop_row_text(row, "hold").n > 0};
 }
 
 /* Returns the version of the hold that the worker obeys. Its row has that version in the attribute
  * `obeys`, as INCARNATION:VERSION. Returns 0 if an earlier incarnation wrote the attribute: a program that
  * does not know holds, and so does not obey them, may have registered over the row. */
 static uint64_t obeyed_hold(const slp_row *row, slp_str incarnation) {
-  slp_str obeys = text(row, "obeys");
+  slp_str obeys = sloop_row_text(row, "obeys");
   uint64_t version;
-  if (!cut(&obeys, incarnation) || !cut(&obeys, SLP_STR(":"))) return 0;
+  if (!cut_prefix(&obeys, incarnation) || !cut_prefix(&obeys, SLP_STR(":"))) return 0;
   return slp_parse_u64(obeys, &version) ? 0 : version;
 }
 
 static void read_leadership(const slp_row *row, slp_parsed_row *f) {
   slp_leadership_row *l = &f->u.leadership;
   f->kind = SLP_ROW_LEADERSHIP;
-  l->owner = text(row, "owner");
-  l->epoch = whole(row, "epoch", UINT64_MAX);
-  l->start = slp_pos_read(text(row, "start"));
-  l->format = (uint32_t)slp_min_u64(whole(row, "fmt", 0), UINT32_MAX);
+  l->owner = sloop_row_text(row, "owner");
+  l->epoch = row_whole_number(row, "epoch", UINT64_MAX);
+  l->start = slp_pos_read(sloop_row_text(row, "start"));
+  l->format = (uint32_t)slp_min_u64(row_whole_number(row, "fmt", 0), UINT32_MAX);
   l->spread = read_spread(row);
   l->hold = read_hold(row);
-  l->hold_by = text(row, "hold");
+  l->hold_by = sloop_row_text(row, "hold");
   l->hold_ms = slp_row_int(row, SLP_STR("hold_ts"), -1);
-  if (!l->spread.keys) bad(f, "the number of keys of the leases can't be understood");
-  if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
-  if (!owner_is_text(row)) bad(f, "its owner is no text");
-  if (l->format > FORMAT) bad(f, "it was written by a newer version");
+  if (!l->spread.keys) mark_sloop_row_bad(f, "the number of keys of the leases can't be understood");
+  if (l->epoch == UINT64_MAX) mark_sloop_row_bad(f, "its epoch is no number");
+  if (!owner_is_text(row)) mark_sloop_row_bad(f, "its owner is no text");
+  if (l->format > FORMAT) mark_sloop_row_bad(f, "it was written by a newer version");
 }
 
 static void read_worker(const sloop_schema *s, const slp_row *row, slp_str id, slp_parsed_row *f) {
   slp_worker_row *w = &f->u.worker;
   f->kind = SLP_ROW_WORKER;
   w->id = id;
-  w->incarnation = text(row, "boot");
-  w->counter = whole(row, "ctr", 0);
-  w->lease_ms = (uint32_t)slp_min_u64(whole(row, "lease", 0), UINT32_MAX);
-  w->leaving = slp_str_is(text(row, "st"), "leave");
-  w->gone = text(row, "gone");
-  w->held = (uint32_t)slp_min_u64(whole(row, "held", 0), UINT32_MAX);
-  w->weight = (uint32_t)slp_min_u64(whole(row, "cap", 1), UINT32_MAX);
-  w->changes = whole(row, "pv", 0);
+  w->incarnation = sloop_row_text(row, "boot");
+  w->counter = row_whole_number(row, "ctr", 0);
+  w->lease_ms = (uint32_t)slp_min_u64(row_whole_number(row, "lease", 0), UINT32_MAX);
+  w->leaving = slp_str_is(sloop_row_text(row, "st"), "leave");
+  w->gone = sloop_row_text(row, "gone");
+  w->held = (uint32_t)slp_min_u64(row_whole_number(row, "held", 0), UINT32_MAX);
+  w->weight = (uint32_t)slp_min_u64(row_whole_number(row, "cap", 1), UINT32_MAX);
+  w->changes = row_whole_number(row, "pv", 0);
   w->hold_version = obeyed_hold(row, w->incarnation);
   w->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
   w->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
   w->rate_bytes = slp_row_int(row, SLP_STR("rate"), -1);
-  w->host = text(row, "host");
-  if (!id.n || !w->incarnation.n) bad(f, "it has no boot");
-  if (id.n > SLP_WORKER_ID_MAX || w->incarnation.n > SLP_INCARNATION_N) bad(f, "its id or boot is too long");
-  w->older = whole(row, "fmt", 0) < format_of(&s->base.spread);
-  if (whole(row, "fmt", 0) > FORMAT) bad(f, "it was written by a newer version");
+  w->host = sloop_row_text(row, "host");
+  if (!id.n || !w->incarnation.n) mark_sloop_row_bad(f, "it has no boot");
+  if (id.n > SLP_WORKER_ID_MAX || w->incarnation.n > SLP_INCARNATION_N)
+    mark_sloop_row_bad(f, "its id or boot is too long");
+  w->older = row_whole_number(row, "fmt", 0) < format_of(&s->base.spread);
+  if (row_whole_number(row, "fmt", 0) > FORMAT) mark_sloop_row_bad(f, "it was written by a newer version");
 }
 
 static void read_assignment(const slp_row *row, slp_str id, slp_parsed_row *f) {
@@ -154,28 +157,28 @@ static void read_assignment(const slp_row *row, slp_str id, slp_parsed_row *f) {
   const slp_val *set = slp_row_get(row, SLP_STR("set")), *plus = slp_row_get(row, SLP_STR("plus"));
   f->kind = SLP_ROW_ASSIGNMENT;
   p->worker = id;
-  p->version = whole(row, "v", 0);
-  p->leases = whole(row, "all", 0);
+  p->version = row_whole_number(row, "v", 0);
+  p->leases = row_whole_number(row, "all", 0);
   p->hold = read_hold(row);
   if (set->kind == SLP_VAL_B) p->set = set->s;
   if (plus->kind == SLP_VAL_SS) {
     p->plus = plus->items;
     p->plus_n = plus->n;
   }
-  if (!id.n || id.n > SLP_WORKER_ID_MAX) bad(f, "it names no worker");
+  if (!id.n || id.n > SLP_WORKER_ID_MAX) mark_sloop_row_bad(f, "it names no worker");
 }
 
 static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
   const slp_val *parents = slp_row_get(row, SLP_STR("parents"));
-  slp_str range = text(row, "range"), pos = text(row, "pos");
+  slp_str range = sloop_row_text(row, "range"), pos = sloop_row_text(row, "pos");
   f->kind = SLP_ROW_LEASE;
   l->shard = shard;
-  l->owner = text(row, "owner");
-  l->epoch = whole(row, "epoch", UINT64_MAX);
+  l->owner = sloop_row_text(row, "owner");
+  l->epoch = row_whole_number(row, "epoch", UINT64_MAX);
   l->position = slp_pos_read(pos);
-  l->claim = text(row, "claim");
-  l->claim_version = whole(row, "cv", 0);
+  l->claim = sloop_row_text(row, "claim");
+  l->claim_version = row_whole_number(row, "cv", 0);
   for (size_t i = 0; parents->kind == SLP_VAL_SS && i < parents->n && i < 2; i++)
     l->parents[i] = parents->items[i];
   const char *dash = range.n ? memchr(range.p, '-', range.n) : NULL;
@@ -183,19 +186,19 @@ static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
     l->hash_start = (slp_str){range.p, (size_t)(dash - range.p)};
     l->hash_end = (slp_str){dash + 1, range.n - l->hash_start.n - 1};
   }
-  l->avoid = text(row, "avoid");
-  l->paused = text(row, "pause").n > 0;
-  l->parked = l->paused || text(row, "park").n > 0;
+  l->avoid = sloop_row_text(row, "avoid");
+  l->paused = sloop_row_text(row, "pause").n > 0;
+  l->parked = l->paused || sloop_row_text(row, "park").n > 0;
   l->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
   l->avoid_ms = slp_row_int(row, SLP_STR("avoid_ts"), l->wall_ms);
   l->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
-  l->op = text(row, "op");
-  if (!shard.n || shard.n > SLP_SHARD_ID_MAX) bad(f, "it names no shard");
+  l->op = sloop_row_text(row, "op");
+  if (!shard.n || shard.n > SLP_SHARD_ID_MAX) mark_sloop_row_bad(f, "it names no shard");
   if (l->parents[0].n > SLP_SHARD_ID_MAX || l->parents[1].n > SLP_SHARD_ID_MAX)
-    bad(f, "its parent is no shard");
-  if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
-  if (l->position.kind == SLP_POSITION_NONE) bad(f, "its position can't be understood");
-  if (!owner_is_text(row)) bad(f, "its owner is no text");
+    mark_sloop_row_bad(f, "its parent is no shard");
+  if (l->epoch == UINT64_MAX) mark_sloop_row_bad(f, "its epoch is no number");
+  if (l->position.kind == SLP_POSITION_NONE) mark_sloop_row_bad(f, "its position can't be understood");
+  if (!owner_is_text(row)) mark_sloop_row_bad(f, "its owner is no text");
 }
 
 /* ---- which key a lease is under -------------------------------------------------------------------- */
@@ -204,7 +207,7 @@ static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
  * Streams. */
 static uint64_t number_of(slp_str shard) {
   uint64_t n = 0;
-  if (!cut(&shard, SLP_STR("shardId-"))) return 0;
+  if (!cut_prefix(&shard, SLP_STR("shardId-"))) return 0;
   for (size_t i = 0; i < shard.n && i < 20 && shard.p[i] >= '0' && shard.p[i] <= '9'; i++)
     n = n * 10 + (uint64_t)(shard.p[i] - '0');
   return n;
@@ -228,7 +231,8 @@ static uint32_t key_of(const slp_spread *spread, slp_str shard) {
 /* Returns 1, and the number n in *ret, if the hash key has the form APP+n. */
 static int under_key(const sloop_schema *s, slp_str hash, uint32_t *ret) {
   uint64_t n;
-  if (!cut(&hash, slp_buf_str(&s->app)) || hash.n < 2 || hash.p[0] != KEY_MARK || hash.p[1] == '0') return 0;
+  if (!cut_prefix(&hash, slp_buf_str(&s->app)) || hash.n < 2 || hash.p[0] != KEY_MARK || hash.p[1] == '0')
+    return 0;
   if (slp_parse_u64((slp_str){hash.p + 1, hash.n - 1}, &n) || n >= SLP_SPREAD_KEYS_MAX) return 0;
   *ret = (uint32_t)n;
   return 1;
@@ -238,26 +242,27 @@ static void read_lease_under(const sloop_schema *s, uint32_t n, const slp_row *r
                              slp_parsed_row *f) {
   read_lease(row, shard, f);
   if (key_of(&s->base.spread, shard) == n) return;
-  bad(f, "it is stored under another key than its name says");
+  mark_sloop_row_bad(f, "it is stored under another key than its name says");
   f->astray = 1;
 }
 
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
-  sloop_schema *s = of(base);
-  slp_str name = text(row, "row");
+  sloop_schema *s = sloop_schema_of(base);
+  slp_str name = sloop_row_text(row, "row");
   uint32_t n;
   memset(f, 0, sizeof *f);
-  f->key = (slp_row_key){text(row, "app"), name};
-  if (!cut(&name, slp_buf_str(&s->prefix))) return;
+  f->key = (slp_row_key){sloop_row_text(row, "app"), name};
+  if (!cut_prefix(&name, slp_buf_str(&s->prefix))) return;
   if (!slp_str_eq(f->key.hash, slp_buf_str(&s->app))) {
-    if (under_key(s, f->key.hash, &n) && cut(&name, SLP_STR("s/"))) read_lease_under(s, n, row, name, f);
+    if (under_key(s, f->key.hash, &n) && cut_prefix(&name, SLP_STR("s/")))
+      read_lease_under(s, n, row, name, f);
   } else if (slp_str_is(name, "lead")) {
     read_leadership(row, f);
-  } else if (cut(&name, SLP_STR("w/"))) {
+  } else if (cut_prefix(&name, SLP_STR("w/"))) {
     read_worker(s, row, name, f);
-  } else if (cut(&name, SLP_STR("a/"))) {
+  } else if (cut_prefix(&name, SLP_STR("a/"))) {
     read_assignment(row, name, f);
-  } else if (cut(&name, SLP_STR("l/"))) {
+  } else if (cut_prefix(&name, SLP_STR("l/"))) {
     read_lease_under(s, 0, row, name, f);
   }
 }
@@ -274,8 +279,8 @@ static slp_str partition_key_of(const sloop_schema *s, slp_row_request *d, uint3
   return hash;
 }
 
-static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
-  sloop_schema *s = of(base);
+static int build_sloop_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
+  sloop_schema *s = sloop_schema_of(base);
   uint32_t n = is_lease(i->kind) ? key_of(&base->spread, i->shard) : 0;
   if (SLP_MUTANT(child_under_first_key) && i->kind == SLP_OPERATION_CREATE && i->parents[0].n) n = 0;
   slp_str hash = partition_key_of(s, d, n), room = slp_row_request_copy(d, slp_buf_str(&s->prefix)), rest;
@@ -297,10 +302,10 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
 
 /* ---- conditions ------------------------------------------------------------------------------------ */
 
-static void there(slp_row_request *d, const char *name) {
+static void when_attr_there(slp_row_request *d, const char *name) {
   slp_row_request_when(d, name, SLP_TEST_THERE, none, 0);
 }
-static void absent(slp_row_request *d, const char *name) {
+static void when_attr_absent(slp_row_request *d, const char *name) {
   slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 static void is_text(slp_row_request *d, const char *name, slp_str s) {
@@ -310,13 +315,13 @@ static void is_n(slp_row_request *d, const char *name, uint64_t n) {
   slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_n(d, n), 0);
 }
 
-static slp_val pos(slp_row_request *d, const slp_position *position) {
+static slp_val position_value(slp_row_request *d, const slp_position *position) {
   char out[SLP_POS_TEXT];
   return slp_row_request_s(d, (slp_str){out, slp_pos_write(position, out)});
 }
 
 /* Adds the condition that this worker owns the row in this epoch. */
-static void mine(slp_row_request *d, const slp_operation *i) {
+static void when_row_is_mine(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->me);
   is_n(d, "epoch", i->epoch);
 }
@@ -327,8 +332,8 @@ static void mine(slp_row_request *d, const slp_operation *i) {
 static void not_back(slp_row_request *d, const slp_operation *i) {
   slp_position odd = i->odd;
   odd.mark = slp_mark_of_row(&i->odd.mark);
-  if (odd.kind) slp_row_request_when(d, "pos", SLP_TEST_EQ, pos(d, &odd), 1);
-  slp_row_request_when(d, "pos", SLP_TEST_LE, pos(d, &i->position), 0);
+  if (odd.kind) slp_row_request_when(d, "pos", SLP_TEST_EQ, position_value(d, &odd), 1);
+  slp_row_request_when(d, "pos", SLP_TEST_LE, position_value(d, &i->position), 0);
 }
 
 /* ---- changes --------------------------------------------------------------------------------------- */
@@ -339,9 +344,11 @@ static void set_s(slp_row_request *d, const char *name, slp_str s) {
 static void set_n(slp_row_request *d, const char *name, uint64_t n) {
   slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, n));
 }
-static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
+static void remove_sloop_attr(slp_row_request *d, const char *name) {
+  slp_row_request_change(d, name, SLP_REMOVE, none);
+}
 
-static void stamp(slp_row_request *d, const slp_operation *i) {
+static void stamp_write(slp_row_request *d, const slp_operation *i) {
   if (i->op.n) set_s(d, "op", i->op);
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
@@ -349,19 +356,19 @@ static void stamp(slp_row_request *d, const slp_operation *i) {
 /* Sets the position. Also sets the lag: how far the owner is behind the tip of the shard. If the owner does
  * not know the lag, removes the old value. */
 static void move_to(slp_row_request *d, const slp_operation *i) {
-  slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
+  slp_row_request_change(d, "pos", SLP_SET, position_value(d, &i->position));
   if (i->behind_ms >= 0)
     set_n(d, "lag", (uint64_t)i->behind_ms);
   else
-    drop(d, "lag");
+    remove_sloop_attr(d, "lag");
 }
 
 static void drop_claim(slp_row_request *d) {
-  drop(d, "claim");
-  drop(d, "cv");
+  remove_sloop_attr(d, "claim");
+  remove_sloop_attr(d, "cv");
 }
 
-static void info(slp_row_request *d, const slp_operation *i) {
+static void set_worker_info(slp_row_request *d, const slp_operation *i) {
   set_n(d, "held", i->held);
   if (i->behind_ms >= 0) set_n(d, "lag", (uint64_t)i->behind_ms);
   if (i->rate_bytes >= 0) set_n(d, "rate", (uint64_t)i->rate_bytes);
@@ -374,10 +381,10 @@ static void register_worker(const sloop_schema *s, slp_row_request *d, const slp
   if (i->over_tombstone) {
     /* A registration may replace only the row of an incarnation that is gone, incarnation_before. Otherwise a
      * late copy of an old registration could bring its worker back to life. */
-    there(d, "gone");
+    when_attr_there(d, "gone");
     is_text(d, "boot", i->incarnation_before);
   } else {
-    absent(d, "boot");
+    when_attr_absent(d, "boot");
   }
   set_s(d, "boot", i->incarnation);
   set_n(d, "ctr", 1);
@@ -386,14 +393,14 @@ static void register_worker(const sloop_schema *s, slp_row_request *d, const slp
   set_n(d, "cap", i->weight ? i->weight : 1);
   set_n(d, "fmt", format_of(&s->base.spread));
   if (i->host.n) set_s(d, "host", i->host);
-  info(d, i);
-  drop(d, "gone");
-  drop(d, "pv");
+  set_worker_info(d, i);
+  remove_sloop_attr(d, "gone");
+  remove_sloop_attr(d, "pv");
 }
 
-static void heartbeat(const sloop_schema *s, slp_row_request *d, const slp_operation *i) {
+static void build_sloop_heartbeat(const sloop_schema *s, slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
-  if (!SLP_MUTANT(evicted_beats_on)) absent(d, "gone");
+  if (!SLP_MUTANT(evicted_beats_on)) when_attr_absent(d, "gone");
   slp_row_request_when(d, "ctr", SLP_TEST_LT, slp_row_request_n(d, i->counter), 0);
   set_n(d, "ctr", i->counter);
   if (i->tells_format) set_n(d, "fmt", format_of(&s->base.spread));
@@ -403,81 +410,82 @@ static void heartbeat(const sloop_schema *s, slp_row_request *d, const slp_opera
     obeys.n += slp_row_request_text(d, ":%llu", (unsigned long long)i->hold.version).n;
     slp_row_request_change(d, "obeys", SLP_SET, (slp_val){.kind = SLP_VAL_S, .s = obeys});
   }
-  info(d, i);
+  set_worker_info(d, i);
 }
 
-static void evict(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_evict(slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
-  absent(d, "gone");
+  when_attr_absent(d, "gone");
   if (i->counter != SLP_ANY_COUNTER) is_n(d, "ctr", i->counter);
   set_s(d, "gone", i->me);
 }
 
-static void leave(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_leave(slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
-  absent(d, "gone");
+  when_attr_absent(d, "gone");
   set_s(d, "gone", i->me);
   set_s(d, "st", SLP_STR("leave"));
 }
 
-static void notify(slp_row_request *d) {
-  there(d, "boot");
-  absent(d, "gone");
+static void build_sloop_notify(slp_row_request *d) {
+  when_attr_there(d, "boot");
+  when_attr_absent(d, "gone");
   slp_row_request_change(d, "pv", SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
-static void reap(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_reap(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_DELETE;
-  there(d, "gone");
+  when_attr_there(d, "gone");
   is_text(d, "boot", i->incarnation);
 }
 
 /* ---- leadership and assignments ------------------------------------------------------------------ */
 
-static void lead(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_lead(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
     /* The epoch is tested too: a late copy of an old request may arrive after its sender has resigned. The
      * copy then finds another epoch, and is refused. */
-    absent(d, "owner");
+    when_attr_absent(d, "owner");
     if (!i->epoch) slp_row_request_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
     is_n(d, "epoch", i->epoch);
   }
   set_s(d, "owner", i->me);
   set_n(d, "epoch", i->epoch + 1);
   if (i->op.n) set_s(d, "op", i->op);
-  slp_row_request_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
+  slp_row_request_change(d, "start", SLP_SET_IF_ABSENT, position_value(d, &i->start));
   slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, format_of(&i->spread)));
   if (!slp_is_spread(&i->spread)) return;
-  absent(d, "fmt"); /* if the row has a format already, it says where the leases are, so it must stay */
+  when_attr_absent(
+      d, "fmt"); /* if the row has a format already, it says where the leases are, so it must stay */
   set_n(d, "keys", i->spread.keys);
   if (i->spread.block) set_n(d, "block", i->spread.block);
 }
 
-static void resign(slp_row_request *d, const slp_operation *i) {
-  mine(d, i);
-  drop(d, "owner");
+static void build_sloop_resign(slp_row_request *d, const slp_operation *i) {
+  when_row_is_mine(d, i);
+  remove_sloop_attr(d, "owner");
 }
 
 /* Switches the hold, an operator's order that no worker reads, on or off (lease/hold.h). The conditions:
  * the row exists, and the hold in it has the version that was read. */
-static void hold(slp_row_request *d, const slp_operation *i) {
-  there(d, "epoch");
+static void build_sloop_hold(slp_row_request *d, const slp_operation *i) {
+  when_attr_there(d, "epoch");
   if (i->hold.version)
     is_n(d, "hv", i->hold.version);
   else
-    absent(d, "hv");
+    when_attr_absent(d, "hv");
   set_n(d, "hv", i->version);
   if (i->wall_ms > 0) set_n(d, "hold_ts", (uint64_t)i->wall_ms);
   if (i->hold.on)
     set_s(d, "hold", i->me);
   else
-    drop(d, "hold");
+    remove_sloop_attr(d, "hold");
 }
 
-static void assign(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_assign(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, "v", SLP_TEST_ABSENT, none, 1);
   slp_row_request_when(d, "v", SLP_TEST_LT, slp_row_request_n(d, i->version), 0);
   set_n(d, "v", i->version);
@@ -486,28 +494,28 @@ static void assign(slp_row_request *d, const slp_operation *i) {
   if (i->hold.on)
     set_s(d, "hold", i->me);
   else if (i->hold.version)
-    drop(d, "hold");
+    remove_sloop_attr(d, "hold");
   slp_row_request_change(d, "set", SLP_SET,
                          (slp_val){.kind = SLP_VAL_B, .s = slp_row_request_copy(d, i->set)});
   if (i->shards_n)
     slp_row_request_change(d, "plus", SLP_DROP_SS, slp_row_request_set(d, i->shards, i->shards_n));
 }
 
-static void propose(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_propose(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "plus", SLP_ADD_SS, slp_row_request_set(d, i->shards, i->shards_n));
 }
 
 /* ---- leases ---------------------------------------------------------------------------------------- */
 
-static void create(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
-  absent(d, "row"); /* is refused if the row exists, whatever attributes it has */
+  when_attr_absent(d, "row"); /* is refused if the row exists, whatever attributes it has */
   set_n(d, "epoch", i->epoch_first + i->owns);
   if (i->owns) set_s(d, "owner", i->me);
-  if (i->owns) stamp(d, i);
-  slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
+  if (i->owns) stamp_write(d, i);
+  slp_row_request_change(d, "pos", SLP_SET, position_value(d, &i->position));
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
   if (n) slp_row_request_change(d, "parents", SLP_SET, slp_row_request_set(d, parents, n));
@@ -523,36 +531,36 @@ static void create(slp_row_request *d, const slp_operation *i) {
 
 /* Takes a lease that has no owner and whose shard has not ended, or a lease whose owner is known to be
  * evicted. */
-static void take(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_take(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
-    absent(d, "owner");
+    when_attr_absent(d, "owner");
     if (!SLP_MUTANT(free_take_unseen)) is_n(d, "epoch", i->epoch);
     slp_row_request_when(d, "pos", SLP_TEST_NE, slp_row_request_s(d, SLP_STR("9:end")), 0);
   }
   set_s(d, "owner", i->me);
   set_n(d, "epoch", i->epoch + 1);
-  stamp(d, i);
+  stamp_write(d, i);
   drop_claim(d);
 }
 
-static void retake(slp_row_request *d, const slp_operation *i) {
-  if (!SLP_MUTANT(retake_doubles)) mine(d, i);
+static void build_sloop_retake(slp_row_request *d, const slp_operation *i) {
+  if (!SLP_MUTANT(retake_doubles)) when_row_is_mine(d, i);
   set_n(d, "epoch", i->epoch + 1);
-  stamp(d, i);
+  stamp_write(d, i);
   drop_claim(d);
 }
 
-static void checkpoint(slp_row_request *d, const slp_operation *i) {
-  if (!SLP_MUTANT(save_unfenced)) mine(d, i);
+static void build_sloop_checkpoint(slp_row_request *d, const slp_operation *i) {
+  if (!SLP_MUTANT(save_unfenced)) when_row_is_mine(d, i);
   not_back(d, i);
   move_to(d, i);
-  stamp(d, i);
+  stamp_write(d, i);
 }
 
-static void claim(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_claim(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->owner);
   is_n(d, "epoch", i->epoch);
   slp_row_request_when(d, "claim", SLP_TEST_ABSENT, none, 1);
@@ -561,54 +569,54 @@ static void claim(slp_row_request *d, const slp_operation *i) {
   set_n(d, "cv", i->version);
 }
 
-static void transfer(slp_row_request *d, const slp_operation *i) {
-  mine(d, i);
+static void build_sloop_transfer(slp_row_request *d, const slp_operation *i) {
+  when_row_is_mine(d, i);
   is_text(d, "claim", i->to);
   not_back(d, i);
   set_s(d, "owner", i->to);
   if (!SLP_MUTANT(hand_over_same_epoch)) set_n(d, "epoch", i->epoch + 1);
   move_to(d, i);
-  stamp(d, i);
+  stamp_write(d, i);
   drop_claim(d);
 }
 
 /* Marks the row, so that this worker does not get the lease back soon. `avoid_ts` is the time of this
  * mark; the row's time `ts` would not do, because the next owner's writes change it. */
-static void avoid(slp_row_request *d, const slp_operation *i) {
+static void mark_to_avoid_me(slp_row_request *d, const slp_operation *i) {
   set_s(d, "avoid", i->me);
   if (i->wall_ms > 0)
     set_n(d, "avoid_ts", (uint64_t)i->wall_ms);
   else
-    drop(d, "avoid_ts");
+    remove_sloop_attr(d, "avoid_ts");
 }
 
-static void release(slp_row_request *d, const slp_operation *i) {
-  if (!SLP_MUTANT(release_unfenced)) mine(d, i);
+static void build_sloop_release(slp_row_request *d, const slp_operation *i) {
+  if (!SLP_MUTANT(release_unfenced)) when_row_is_mine(d, i);
   not_back(d, i);
   move_to(d, i);
-  stamp(d, i);
-  if (i->avoid_me) avoid(d, i);
+  stamp_write(d, i);
+  if (i->avoid_me) mark_to_avoid_me(d, i);
   if (i->park) set_s(d, "park", i->me);
-  drop(d, "owner");
+  remove_sloop_attr(d, "owner");
   drop_claim(d);
 }
 
 static void end_shard(slp_row_request *d, const slp_operation *i) {
   slp_val end = slp_row_request_s(d, SLP_STR("9:end"));
-  mine(d, i);
+  when_row_is_mine(d, i);
   slp_row_request_when(d, "pos", SLP_TEST_LT, end, 0);
   slp_row_request_change(d, "pos", SLP_SET, end);
   if (i->shards_n) slp_row_request_change(d, "kids", SLP_SET, slp_row_request_set(d, i->shards, i->shards_n));
-  stamp(d, i);
-  drop(d, "lag");
-  drop(d, "owner");
+  stamp_write(d, i);
+  remove_sloop_attr(d, "lag");
+  remove_sloop_attr(d, "owner");
   drop_claim(d);
 }
 
 static void remove_ended(slp_row_request *d) {
   d->write->kind = SLP_WRITE_DELETE;
   slp_row_request_when(d, "pos", SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("9:end")), 0);
-  absent(d, "owner");
+  when_attr_absent(d, "owner");
 }
 
 /* Adds the condition that the position is still the one that was read, because the operator is told which
@@ -621,26 +629,26 @@ static void as_read(slp_row_request *d, const slp_operation *i) {
 
 /* Resets a lease for an operator. If the reset is forced, the owner was evicted just before. If no new
  * position is given, the stored one stays. */
-static void reset(slp_row_request *d, const slp_operation *i) {
+static void build_sloop_reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
   } else {
-    absent(d, "owner");
+    when_attr_absent(d, "owner");
   }
   is_n(d, "epoch", i->epoch);
   as_read(d, i);
   if (i->position.kind != SLP_POSITION_NONE) {
-    slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
-    drop(d, "lag");
+    slp_row_request_change(d, "pos", SLP_SET, position_value(d, &i->position));
+    remove_sloop_attr(d, "lag");
   }
   set_n(d, "epoch", i->epoch + 1);
-  stamp(d, i);
-  drop(d, "owner");
+  stamp_write(d, i);
+  remove_sloop_attr(d, "owner");
   drop_claim(d);
-  drop(d, "park");
-  drop(d, "pause");
-  drop(d, "avoid");
-  drop(d, "avoid_ts");
+  remove_sloop_attr(d, "park");
+  remove_sloop_attr(d, "pause");
+  remove_sloop_attr(d, "avoid");
+  remove_sloop_attr(d, "avoid_ts");
 }
 
 /* With hold.on 1, marks the lease of a shard as paused, so that no worker reads the shard. Otherwise removes
@@ -650,15 +658,15 @@ static void pause_shard(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n)
     is_text(d, "owner", i->owner);
   else
-    absent(d, "owner");
+    when_attr_absent(d, "owner");
   is_n(d, "epoch", i->epoch);
   slp_row_request_when(d, "pos", SLP_TEST_NE, slp_row_request_s(d, SLP_STR("9:end")), 0);
   if (i->hold.on) {
     set_s(d, "pause", i->me);
     if (!i->owner.n) set_n(d, "epoch", i->epoch + 1);
   } else {
-    drop(d, "pause");
-    drop(d, "park");
+    remove_sloop_attr(d, "pause");
+    remove_sloop_attr(d, "park");
   }
 }
 
@@ -676,32 +684,32 @@ static size_t text_bytes(const sloop_schema *s, const slp_operation *i) {
 }
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
-  sloop_schema *s = of(base);
+  sloop_schema *s = sloop_schema_of(base);
   if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
-  key(base, d, i, &d->write->key);
+  build_sloop_key(base, d, i, &d->write->key);
   switch (i->kind) {
     case SLP_OPERATION_REGISTER: register_worker(s, d, i); return 0;
-    case SLP_OPERATION_HEARTBEAT: heartbeat(s, d, i); return 0;
-    case SLP_OPERATION_EVICT: evict(d, i); return 0;
-    case SLP_OPERATION_LEAVE: leave(d, i); return 0;
-    case SLP_OPERATION_NOTIFY: notify(d); return 0;
-    case SLP_OPERATION_REAP: reap(d, i); return 0;
-    case SLP_OPERATION_LEAD: lead(d, i); return 0;
-    case SLP_OPERATION_RESIGN: resign(d, i); return 0;
-    case SLP_OPERATION_HOLD: hold(d, i); return 0;
-    case SLP_OPERATION_ASSIGN: assign(d, i); return 0;
-    case SLP_OPERATION_PROPOSE: propose(d, i); return 0;
+    case SLP_OPERATION_HEARTBEAT: build_sloop_heartbeat(s, d, i); return 0;
+    case SLP_OPERATION_EVICT: build_sloop_evict(d, i); return 0;
+    case SLP_OPERATION_LEAVE: build_sloop_leave(d, i); return 0;
+    case SLP_OPERATION_NOTIFY: build_sloop_notify(d); return 0;
+    case SLP_OPERATION_REAP: build_sloop_reap(d, i); return 0;
+    case SLP_OPERATION_LEAD: build_sloop_lead(d, i); return 0;
+    case SLP_OPERATION_RESIGN: build_sloop_resign(d, i); return 0;
+    case SLP_OPERATION_HOLD: build_sloop_hold(d, i); return 0;
+    case SLP_OPERATION_ASSIGN: build_sloop_assign(d, i); return 0;
+    case SLP_OPERATION_PROPOSE: build_sloop_propose(d, i); return 0;
     case SLP_OPERATION_UNASSIGN: d->write->kind = SLP_WRITE_DELETE; return 0;
-    case SLP_OPERATION_CREATE: create(d, i); return 0;
-    case SLP_OPERATION_TAKE: take(d, i); return 0;
-    case SLP_OPERATION_RETAKE: retake(d, i); return 0;
-    case SLP_OPERATION_CHECKPOINT: checkpoint(d, i); return 0;
-    case SLP_OPERATION_CLAIM: claim(d, i); return 0;
-    case SLP_OPERATION_TRANSFER: transfer(d, i); return 0;
-    case SLP_OPERATION_RELEASE: release(d, i); return 0;
+    case SLP_OPERATION_CREATE: build_sloop_create(d, i); return 0;
+    case SLP_OPERATION_TAKE: build_sloop_take(d, i); return 0;
+    case SLP_OPERATION_RETAKE: build_sloop_retake(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: build_sloop_checkpoint(d, i); return 0;
+    case SLP_OPERATION_CLAIM: build_sloop_claim(d, i); return 0;
+    case SLP_OPERATION_TRANSFER: build_sloop_transfer(d, i); return 0;
+    case SLP_OPERATION_RELEASE: build_sloop_release(d, i); return 0;
     case SLP_OPERATION_END: end_shard(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
-    case SLP_OPERATION_RESET: reset(d, i); return 0;
+    case SLP_OPERATION_RESET: build_sloop_reset(d, i); return 0;
     case SLP_OPERATION_PAUSE: pause_shard(d, i); return 0;
     case SLP_OPERATIONS: break;
   }
@@ -709,20 +717,20 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
 }
 
 static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
-  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(of(base), i), 0)) return SLP_ENOMEM;
-  return key(base, d, i, ret);
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(sloop_schema_of(base), i), 0)) return SLP_ENOMEM;
+  return build_sloop_key(base, d, i, ret);
 }
 
 /* ---- the schema ------------------------------------------------------------------------------------ */
 
-static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+static void describe_sloop_table(slp_schema *s, const char *name, slp_table_spec *ret) {
   (void)s;
   *ret = (slp_table_spec){name, "app", "row"};
 }
 
-static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
-  *ret_hash = slp_buf_str(&of(base)->app);
-  *ret_prefix = slp_buf_str(&of(base)->prefix);
+static void set_sloop_scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+  *ret_hash = slp_buf_str(&sloop_schema_of(base)->app);
+  *ret_prefix = slp_buf_str(&sloop_schema_of(base)->prefix);
 }
 
 /* Returns the prefix of range keys up to the @ before the generation, including the @. (No stream's name has
@@ -733,21 +741,21 @@ static slp_str name_part(const sloop_schema *s) {
   return (slp_str){prefix.p, at ? (size_t)(at + 1 - prefix.p) : prefix.n};
 }
 
-static void former(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
-  *ret_hash = slp_buf_str(&of(base)->app);
-  *ret_prefix = name_part(of(base));
+static void set_former_scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+  *ret_hash = slp_buf_str(&sloop_schema_of(base)->app);
+  *ret_prefix = name_part(sloop_schema_of(base));
 }
 
 /* Looks for rows of an earlier stream with the same name, so that the user is told of them. Such rows are
  * never taken for rows of this stream, because range keys have the stream and its generation. */
-static void form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
-  const sloop_schema *s = of(base);
+static void find_former_rows(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
+  const sloop_schema *s = sloop_schema_of(base);
   size_t n = 0;
   slp_str first = {NULL, 0};
   ret->refused[0] = ret->passed[0] = 0;
   for (size_t i = 0; i < rows->n; i++) {
-    slp_str name = text(&rows->rows[i], "row"), rest = name;
-    if (cut(&rest, slp_buf_str(&s->prefix)) || !cut(&rest, name_part(s))) continue;
+    slp_str name = sloop_row_text(&rows->rows[i], "row"), rest = name;
+    if (cut_prefix(&rest, slp_buf_str(&s->prefix)) || !cut_prefix(&rest, name_part(s))) continue;
     if (!n++) first = name;
   }
   if (n)
@@ -758,7 +766,7 @@ static void form(slp_schema *base, const slp_store_rows *rows, slp_table_form *r
 }
 
 static int lease_key(slp_schema *base, uint32_t n, slp_buf *room, slp_row_key *ret) {
-  const sloop_schema *s = of(base);
+  const sloop_schema *s = sloop_schema_of(base);
   size_t at = room->n, hash_n;
   int r = slp_buf_add_str(room, slp_buf_str(&s->app)) || slp_buf_addf(room, "%c%u", KEY_MARK, n);
   hash_n = room->n - at;
@@ -770,7 +778,7 @@ static int lease_key(slp_schema *base, uint32_t n, slp_buf *room, slp_row_key *r
 static uint32_t lease_key_of(const slp_schema *s, slp_str shard) { return key_of(&s->spread, shard); }
 
 static void schema_free(slp_schema *base) {
-  sloop_schema *s = of(base);
+  sloop_schema *s = sloop_schema_of(base);
   slp_mem *mem = s->mem;
   slp_buf_free(&s->app);
   slp_buf_free(&s->prefix);
@@ -788,11 +796,11 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .clear = "clear",
       .idle_places = 1,
       .operations = SLP_BIT(SLP_OPERATIONS) - 1,
-      .table = table,
-      .scope = scope,
-      .former = former,
+      .table = describe_sloop_table,
+      .scope = set_sloop_scope,
+      .former = set_former_scope,
       .lease_key = lease_key,
-      .form = form,
+      .form = find_former_rows,
       .lease_key_of = lease_key_of,
       .read = read_row,
       .key = row_key,

@@ -47,7 +47,7 @@ size_t slp_pos_write(const slp_position *position, char out[SLP_POS_TEXT]) {
   return (size_t)n;
 }
 
-static int starts(slp_str s, const char *with, slp_str *ret_rest) {
+static int cut_text_start(slp_str s, const char *with, slp_str *ret_rest) {
   size_t n = strlen(with);
   if (s.n < n || memcmp(s.p, with, n) != 0) return 0;
   *ret_rest = (slp_str){s.p + n, s.n - n};
@@ -61,7 +61,7 @@ static slp_position read_record(slp_str rest) {
   slp_str seq = {rest.p + 3, (size_t)digits};
   if (digits < 1 || digits > SLP_SEQ_MAX || rest.n < 3 + digits + 11 || !slp_num_valid(seq)) return position;
   slp_str tail = {rest.p + 3 + digits, rest.n - 3 - (size_t)digits}, at;
-  if (starts(tail, ":idle:", &at)) {
+  if (cut_text_start(tail, ":idle:", &at)) {
     if (at.n != 13 || slp_parse_u64(at, &ms)) return position;
     position.kind = SLP_POSITION_AFTER;
     slp_mark_set(&position.mark, seq, UINT32_MAX, (int64_t)ms);
@@ -79,14 +79,14 @@ slp_position slp_pos_read(slp_str text) {
   slp_position position = {.kind = SLP_POSITION_NONE};
   slp_str rest;
   uint64_t ms;
-  if (starts(text, "9:end", &rest) && !rest.n) {
+  if (cut_text_start(text, "9:end", &rest) && !rest.n) {
     position.kind = SLP_POSITION_END;
-  } else if (starts(text, "0:oldest", &rest) && !rest.n) {
+  } else if (cut_text_start(text, "0:oldest", &rest) && !rest.n) {
     position.kind = SLP_POSITION_OLDEST;
-  } else if (starts(text, "0:time:", &rest) && slp_parse_u64(rest, &ms) == 0 && ms <= INT64_MAX) {
+  } else if (cut_text_start(text, "0:time:", &rest) && slp_parse_u64(rest, &ms) == 0 && ms <= INT64_MAX) {
     position.kind = SLP_POSITION_TIME;
     position.at_ms = (int64_t)ms;
-  } else if (starts(text, "1:", &rest)) {
+  } else if (cut_text_start(text, "1:", &rest)) {
     position = read_record(rest);
   }
   return position;

@@ -82,7 +82,7 @@ static void on_pause_over(slp_timer *timer) {
 }
 
 /* Sets the timer of the next try. Returns 1, or 0 if give_up_us has passed or there is no memory. */
-static int pause(job *j) {
+static int pause_locked_job(job *j) {
   uint64_t now = slp_now_us(j->h), wait = PAUSE_US_MIN + slp_random_below(j->h, PAUSE_US_MAX - PAUSE_US_MIN);
   return now < j->give_up_us && !slp_timer_set(j->h, &j->pause, slp_after_us(now, wait));
 }
@@ -95,7 +95,7 @@ static int wait_for_answers(job *j) {
 
 /* Separates the job from its request, which needs no answer any more. Frees the job; if a thread runs it,
  * on_left frees it later. */
-static void leave(job *j) {
+static void abandon_job(job *j) {
   j->rq = NULL;
   atomic_store(&j->ask.stop, 1);
   slp_timer_clear(j->h, &j->silence);
@@ -128,7 +128,7 @@ static void on_silence(slp_timer *timer) {
                  slp_sqlite_file_path(j->ask.file), SILENT_MS / 1000);
   rq->done_us = slp_now_us(j->h);
   rq->impl = NULL;
-  leave(j);
+  abandon_job(j);
   rq->on_done(rq);
 }
 
@@ -163,7 +163,7 @@ static void give_answer(job *j) {
 static void on_done(slp_work *work) {
   job *j = SLP_OWNER(work, job, work);
   slp_store_req *rq = j->rq;
-  if (j->ask.busy && pause(j)) return;
+  if (j->ask.busy && pause_locked_job(j)) return;
   slp_timer_clear(j->h, &j->silence);
   rq->fail = j->ask.fail;
   rq->done_us = slp_now_us(j->h);
@@ -193,7 +193,7 @@ static job *job_new(sqlite_store *s, slp_store_req *rq, slp_sqlite_kind kind) {
   return j;
 }
 
-static void send(sqlite_store *s, slp_store_req *rq, job *j, int r) {
+static void send_job(sqlite_store *s, slp_store_req *rq, job *j, int r) {
   slp_fail_clear(&rq->fail);
   rq->sent_us = slp_now_us(s->h);
   rq->impl = j;
@@ -257,13 +257,13 @@ static void op_prepare(slp_store *store, slp_store_prepare *p) {
   job *j = job_new(s, &p->rq, SLP_SQLITE_PREPARE);
   p->created = 0;
   if (j) j->ask.create = p->create;
-  send(s, &p->rq, j, j ? 0 : SLP_ENOMEM);
+  send_job(s, &p->rq, j, j ? 0 : SLP_ENOMEM);
 }
 
 static void op_get(slp_store *store, slp_store_get *g) {
   sqlite_store *s = store_of(store);
   job *j = job_new(s, &g->rq, SLP_SQLITE_GET);
-  send(s, &g->rq, j, j ? copy_keys(&j->ask, g) : SLP_ENOMEM);
+  send_job(s, &g->rq, j, j ? copy_keys(&j->ask, g) : SLP_ENOMEM);
 }
 
 static void op_list(slp_store *store, slp_store_list *l) {
@@ -272,7 +272,7 @@ static void op_list(slp_store *store, slp_store_list *l) {
   int r = j ? copy_text(&j->ask.in, l->hash, &j->ask.hash) : SLP_ENOMEM;
   if (!r) r = copy_text(&j->ask.in, l->prefix, &j->ask.prefix);
   if (j) j->ask.bound = l->bound;
-  send(s, &l->rq, j, r);
+  send_job(s, &l->rq, j, r);
 }
 
 static void op_write(slp_store *store, slp_store_write *w) {
@@ -283,7 +283,7 @@ static void op_write(slp_store *store, slp_store_write *w) {
   slp_store_rows_free(&w->image);
   int r = j ? copy_write(&j->ask, w) : SLP_ENOMEM;
   if (j) j->work.urgent = w->urgent;
-  send(s, &w->rq, j, r);
+  send_job(s, &w->rq, j, r);
 }
 
 static void op_cancel(slp_store *store, slp_store_req *rq) {
@@ -291,7 +291,7 @@ static void op_cancel(slp_store *store, slp_store_req *rq) {
   (void)store;
   slp_unpost(&rq->ev);
   rq->impl = NULL;
-  if (j) leave(j);
+  if (j) abandon_job(j);
 }
 
 /* ---- the store ----------------------------------------------------------------------------------------- */

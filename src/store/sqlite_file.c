@@ -173,7 +173,7 @@ static int has_no_folder(const char *path) {
 }
 
 /* Sets a->fail for the SQLite error rc, in words that a user understands. */
-static void explain(slp_sqlite_ask *a, int rc) {
+static void explain_sqlite_error(slp_sqlite_ask *a, int rc) {
   sqlite3 *db = a->file->db;
   const char *path = path_of(a);
   slp_fail *f = &a->fail;
@@ -223,37 +223,37 @@ static void explain(slp_sqlite_ask *a, int rc) {
 }
 
 /* Returns 0 if rc is no error. Otherwise sets a->fail and returns rc. */
-static int check(slp_sqlite_ask *a, int rc) {
+static int check_sqlite_result(slp_sqlite_ask *a, int rc) {
   if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW) return 0;
-  explain(a, rc);
+  explain_sqlite_error(a, rc);
   return rc;
 }
 
-static int exec(slp_sqlite_ask *a, const char *sql) {
-  return check(a, sqlite3_exec(a->file->db, sql, NULL, NULL, NULL));
+static int run_sql(slp_sqlite_ask *a, const char *sql) {
+  return check_sqlite_result(a, sqlite3_exec(a->file->db, sql, NULL, NULL, NULL));
 }
 
-static int refuse(slp_sqlite_ask *a, const char *what) {
+static int refuse_lease_file(slp_sqlite_ask *a, const char *what) {
   slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_EREFUSED, "lease file %.150s: %s", path_of(a), what);
   return SQLITE_ERROR;
 }
 
 /* ---- statements ---------------------------------------------------------------------------------------- */
-static sqlite3_stmt *prepare(slp_sqlite_ask *a, const char *sql) {
+static sqlite3_stmt *prepare_statement(slp_sqlite_ask *a, const char *sql) {
   sqlite3_stmt *st = NULL;
-  return check(a, sqlite3_prepare_v2(a->file->db, sql, -1, &st, NULL)) ? NULL : st;
+  return check_sqlite_result(a, sqlite3_prepare_v2(a->file->db, sql, -1, &st, NULL)) ? NULL : st;
 }
 
-static int bind(slp_sqlite_ask *a, sqlite3_stmt *st, int at, slp_str s) {
-  return check(a, sqlite3_bind_text64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8));
+static int bind_text(slp_sqlite_ask *a, sqlite3_stmt *st, int at, slp_str s) {
+  return check_sqlite_result(a, sqlite3_bind_text64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8));
 }
 
 /* Steps to the next row of the result. Returns 1 if there is one, 0 after the last one, -1 with a->fail
  * set. */
-static int step(slp_sqlite_ask *a, sqlite3_stmt *st) {
+static int step_to_next_row(slp_sqlite_ask *a, sqlite3_stmt *st) {
   int rc = sqlite3_step(st);
   if (rc == SQLITE_ROW) return 1;
-  return check(a, rc) ? -1 : 0;
+  return check_sqlite_result(a, rc) ? -1 : 0;
 }
 
 static slp_str text_at(sqlite3_stmt *st, int column) {
@@ -262,10 +262,10 @@ static slp_str text_at(sqlite3_stmt *st, int column) {
 }
 
 /* Runs a query whose result is one number. Returns 0, or SQLITE_ERROR with a->fail set. */
-static int number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
-  sqlite3_stmt *st = prepare(a, sql);
+static int query_number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
+  sqlite3_stmt *st = prepare_statement(a, sql);
   if (!st) return SQLITE_ERROR;
-  int r = step(a, st);
+  int r = step_to_next_row(a, st);
   if (r > 0) *ret = sqlite3_column_int64(st, 0);
   sqlite3_finalize(st);
   return r < 0 ? SQLITE_ERROR : 0;
@@ -288,7 +288,7 @@ int slp_sqlite_network_fs(uint64_t type) {
 static int on_this_machine(slp_sqlite_ask *a) {
   struct statfs fs;
   if (statfs(path_of(a), &fs) || !slp_sqlite_network_fs((uint64_t)fs.f_type)) return 0;
-  return refuse(
+  return refuse_lease_file(
       a, "it is on a network file system; processes of one machine share such a file, on a local disk");
 }
 
@@ -306,7 +306,7 @@ static int run_nothing_of_it(slp_sqlite_ask *a) {
                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}};
   int r = 0;
   for (size_t i = 0; i < SLP_COUNT(settings) && !r; i++)
-    r = check(a, sqlite3_db_config(a->file->db, settings[i][0], settings[i][1], NULL));
+    r = check_sqlite_result(a, sqlite3_db_config(a->file->db, settings[i][0], settings[i][1], NULL));
   sqlite3_progress_handler(a->file->db, STOP_STEPS, is_stopped, a->file);
   return r;
 }
@@ -323,7 +323,7 @@ static int is_in_wal(sqlite3 *db) {
 /* Switches the file from WAL to a rollback journal. While other processes have the file open in WAL,
  * SQLite returns SQLITE_BUSY. This is no failure, because the file can be used in WAL too. */
 static int leave_wal(slp_sqlite_ask *a) {
-  if (!exec(a, "PRAGMA journal_mode=DELETE")) return 0;
+  if (!run_sql(a, "PRAGMA journal_mode=DELETE")) return 0;
   if (!a->busy || !is_in_wal(a->file->db)) return SQLITE_ERROR;
   slp_fail_clear(&a->fail);
   a->busy = 0;
@@ -337,21 +337,22 @@ static int check_tables(slp_sqlite_ask *a) {
   int64_t made = 0;
   char text[160];
   sqlite3_stmt *st =
-      prepare(a,
-              "SELECT type, name FROM sqlite_schema WHERE lower(tbl_name) IN ('tables', 'rows')"
-              " AND sql NOT IN ('" TABLES_SQL "', '" ROWS_SQL "')");
+      prepare_statement(a,
+                        "SELECT type, name FROM sqlite_schema WHERE lower(tbl_name) IN ('tables', 'rows')"
+                        " AND sql NOT IN ('" TABLES_SQL "', '" ROWS_SQL "')");
   if (!st) return SQLITE_ERROR;
-  int r = step(a, st);
+  int r = step_to_next_row(a, st);
   if (r > 0) {
     slp_str type = text_at(st, 0), name = text_at(st, 1);
     snprintf(text, sizeof text, "its %.10s \"%.80s\" was not made by this program", type.p, name.p);
-    refuse(a, text);
+    refuse_lease_file(a, text);
   }
   sqlite3_finalize(st);
   if (r ||
-      number(a, "SELECT count(*) FROM sqlite_schema WHERE sql IN ('" TABLES_SQL "', '" ROWS_SQL "')", &made))
+      query_number(a, "SELECT count(*) FROM sqlite_schema WHERE sql IN ('" TABLES_SQL "', '" ROWS_SQL "')",
+                   &made))
     return SQLITE_ERROR;
-  return made == 2 ? 0 : refuse(a, "it lacks its table \"tables\" or \"rows\"");
+  return made == 2 ? 0 : refuse_lease_file(a, "it lacks its table \"tables\" or \"rows\"");
 }
 
 /* Checks that this program created the file, in a format that it knows. *ret_empty 1: the file is empty, so
@@ -360,46 +361,46 @@ static int check_tables(slp_sqlite_ask *a) {
 static int check_format(slp_sqlite_ask *a, int *ret_empty) {
   int64_t id = 0, format = 0, things = 0;
   char text[120];
-  if (number(a, "PRAGMA application_id", &id) || number(a, "PRAGMA user_version", &format) ||
-      number(a, "SELECT count(*) FROM sqlite_schema", &things))
+  if (query_number(a, "PRAGMA application_id", &id) || query_number(a, "PRAGMA user_version", &format) ||
+      query_number(a, "SELECT count(*) FROM sqlite_schema", &things))
     return SQLITE_ERROR;
   *ret_empty = !things && !id;
   if (*ret_empty) return 0;
-  if (id != APPLICATION_ID) return refuse(a, "this SQLite database belongs to another program");
+  if (id != APPLICATION_ID) return refuse_lease_file(a, "this SQLite database belongs to another program");
   if (format == FORMAT) return check_tables(a);
   snprintf(text, sizeof text, "its format is %lld, but this program knows only %d: newer workers use it",
            (long long)format, FORMAT);
-  return refuse(a, text);
+  return refuse_lease_file(a, text);
 }
 
 static int make_format(slp_sqlite_ask *a) {
-  return exec(a,
-              "PRAGMA application_id=0x736c6f70;"
-              "PRAGMA user_version=1;" TABLES_SQL ";" ROWS_SQL ";");
+  return run_sql(a,
+                 "PRAGMA application_id=0x736c6f70;"
+                 "PRAGMA user_version=1;" TABLES_SQL ";" ROWS_SQL ";");
 }
 
-static void undo(slp_sqlite_ask *a) {
+static void roll_back(slp_sqlite_ask *a) {
   /* ignores the result, because ROLLBACK fails only if SQLite has rolled back by itself */
   (void)sqlite3_exec(a->file->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 static int read_format(slp_sqlite_ask *a, int *ret_empty) {
-  if (exec(a, "BEGIN")) return SQLITE_ERROR;
-  if (!check_format(a, ret_empty) && !exec(a, "COMMIT")) return 0;
-  undo(a);
+  if (run_sql(a, "BEGIN")) return SQLITE_ERROR;
+  if (!check_format(a, ret_empty) && !run_sql(a, "COMMIT")) return 0;
+  roll_back(a);
   return SQLITE_ERROR;
 }
 
 static int open_checked(slp_sqlite_ask *a) {
   int empty = 0;
   if (on_this_machine(a) || run_nothing_of_it(a) || read_format(a, &empty) || leave_wal(a) ||
-      exec(a, "PRAGMA synchronous=EXTRA"))
+      run_sql(a, "PRAGMA synchronous=EXTRA"))
     return SQLITE_ERROR;
   if (!empty) return 0;
-  if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
+  if (run_sql(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
   /* checks again, because another process may have created the format since read_format */
-  if (!check_format(a, &empty) && (!empty || !make_format(a)) && !exec(a, "COMMIT")) return 0;
-  undo(a);
+  if (!check_format(a, &empty) && (!empty || !make_format(a)) && !run_sql(a, "COMMIT")) return 0;
+  roll_back(a);
   return SQLITE_ERROR;
 }
 
@@ -433,11 +434,11 @@ static int open_file(slp_sqlite_ask *a, int create) {
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (create ? SQLITE_OPEN_CREATE : 0);
   if (f->db && is_another(f)) slp_sqlite_file_close(f);
   if (f->db) return 0;
-  if (is_no_file(f->path)) return refuse(a, "it is not a file");
+  if (is_no_file(f->path)) return refuse_lease_file(a, "it is not a file");
   int rc = sqlite3_open_v2(f->path, &f->db, flags, NULL);
   if (rc == SQLITE_CANTOPEN && !create && f->db && sqlite3_system_errno(f->db) == ENOENT)
     slp_fail_set(&a->fail, SLP_GONE, SLP_ENOENT, "there is no lease file %.200s", f->path);
-  else if (!check(a, rc) && !open_checked(a) && !remember_file(a))
+  else if (!check_sqlite_result(a, rc) && !open_checked(a) && !remember_file(a))
     return 0;
   slp_sqlite_file_close(f);
   return SQLITE_ERROR;
@@ -448,9 +449,9 @@ static int open_file(slp_sqlite_ask *a, int create) {
  * exist; -1 with a->fail set on any failure. */
 static int find_table(slp_sqlite_ask *a) {
   const slp_table_spec *t = a->file->table;
-  sqlite3_stmt *st = prepare(a, "SELECT hash_name, range_name FROM tables WHERE name=?1");
+  sqlite3_stmt *st = prepare_statement(a, "SELECT hash_name, range_name FROM tables WHERE name=?1");
   if (!st) return -1;
-  int r = bind(a, st, 1, slp_str_of(t->name)) ? -1 : step(a, st);
+  int r = bind_text(a, st, 1, slp_str_of(t->name)) ? -1 : step_to_next_row(a, st);
   if (r > 0) {
     const char *hash = (const char *)sqlite3_column_text(st, 0),
                *range = (const char *)sqlite3_column_text(st, 1);
@@ -466,12 +467,12 @@ static int find_table(slp_sqlite_ask *a) {
 
 static int add_table(slp_sqlite_ask *a) {
   const slp_table_spec *t = a->file->table;
-  sqlite3_stmt *st = prepare(a, "INSERT INTO tables VALUES(?1,?2,?3)");
+  sqlite3_stmt *st = prepare_statement(a, "INSERT INTO tables VALUES(?1,?2,?3)");
   if (!st) return -1;
-  int r = bind(a, st, 1, slp_str_of(t->name)) || bind(a, st, 2, slp_str_of(t->hash_name)) ||
-                  bind(a, st, 3, slp_str_of(t->range_name ? t->range_name : ""))
+  int r = bind_text(a, st, 1, slp_str_of(t->name)) || bind_text(a, st, 2, slp_str_of(t->hash_name)) ||
+                  bind_text(a, st, 3, slp_str_of(t->range_name ? t->range_name : ""))
               ? -1
-              : step(a, st);
+              : step_to_next_row(a, st);
   sqlite3_finalize(st);
   return r;
 }
@@ -483,10 +484,10 @@ static void do_prepare(slp_sqlite_ask *a) {
     slp_table_missing(&a->fail, a->file->table);
     return;
   }
-  if (exec(a, "BEGIN IMMEDIATE")) return;
+  if (run_sql(a, "BEGIN IMMEDIATE")) return;
   there = find_table(a); /* looks again, because another process may have created the table since */
-  int bad = there < 0 || (there == 0 && add_table(a) < 0) || exec(a, "COMMIT");
-  if (bad) undo(a);
+  int bad = there < 0 || (there == 0 && add_table(a) < 0) || run_sql(a, "COMMIT");
+  if (bad) roll_back(a);
   a->created = !bad && there == 0;
 }
 
@@ -521,7 +522,7 @@ static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, 
     if (r == 1 && slp_json_next(&j) == SLP_JSON_END) return 0;
   }
   if (r != SLP_ENOMEM && a->kind == SLP_SQLITE_WRITE)
-    return refuse(a, "a row in it was written by something else and can't be read");
+    return refuse_lease_file(a, "a row in it was written by something else and can't be read");
   if (r != SLP_ENOMEM) {
     rows->n = n;
     r = key_alone(a, key, rows);
@@ -534,10 +535,10 @@ static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, 
 /* Reads the row with this key and adds it to `rows`. Returns 1 if there is one, 0 if there is none, -1 with
  * a->fail set. */
 static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key, slp_store_rows *rows) {
-  int r = bind(a, st, 1, slp_str_of(a->file->table->name)) || bind(a, st, 2, key->hash) ||
-                  bind(a, st, 3, key->range)
+  int r = bind_text(a, st, 1, slp_str_of(a->file->table->name)) || bind_text(a, st, 2, key->hash) ||
+                  bind_text(a, st, 3, key->range)
               ? -1
-              : step(a, st);
+              : step_to_next_row(a, st);
   if (r > 0 && read_attrs(a, text_at(st, 0), key, rows)) r = -1;
   sqlite3_reset(st);
   return r;
@@ -546,25 +547,25 @@ static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key,
 #define SELECT_ROW "SELECT attrs FROM rows WHERE tbl=?1 AND hash=?2 AND range=?3"
 
 static void do_get(slp_sqlite_ask *a) {
-  sqlite3_stmt *st = prepare(a, SELECT_ROW);
+  sqlite3_stmt *st = prepare_statement(a, SELECT_ROW);
   if (!st) return;
-  if (!exec(a, "BEGIN")) { /* one transaction, so that all rows are of the same moment */
+  if (!run_sql(a, "BEGIN")) { /* one transaction, so that all rows are of the same moment */
     int r = 0;
     for (size_t i = 0; i < a->keys_n && r >= 0; i++) r = read_row(a, st, &a->keys[i], &a->out);
-    undo(a);
+    roll_back(a);
   }
   sqlite3_finalize(st);
 }
 
-static int begins(slp_str s, slp_str with) {
+static int range_has_prefix(slp_str s, slp_str with) {
   return s.n >= with.n && (!with.n || memcmp(s.p, with.p, with.n) == 0);
 }
 
 /* Adds a row for each table of the file: its name, and the names of its keys. */
 static void list_tables(slp_sqlite_ask *a) {
   static const char *const names[] = {"name", "hash_name", "range_name"};
-  sqlite3_stmt *st = prepare(a, "SELECT name, hash_name, range_name FROM tables ORDER BY name");
-  while (st && step(a, st) > 0) {
+  sqlite3_stmt *st = prepare_statement(a, "SELECT name, hash_name, range_name FROM tables ORDER BY name");
+  while (st && step_to_next_row(a, st) > 0) {
     slp_attr *attrs = slp_store_rows_get(&a->out, SLP_COUNT(names) * sizeof *attrs);
     int r = attrs ? 0 : SLP_ENOMEM;
     for (size_t i = 0; !r && i < SLP_COUNT(names); i++) {
@@ -581,16 +582,16 @@ static void list_tables(slp_sqlite_ask *a) {
 
 static void do_list(slp_sqlite_ask *a) {
   int whole = !a->file->table->range_name || !a->hash.p;
-  sqlite3_stmt *st =
-      prepare(a, whole ? "SELECT attrs, range, hash FROM rows WHERE tbl=?1 ORDER BY hash"
-                       : "SELECT attrs, range, hash FROM rows WHERE tbl=?1 AND hash=?2 AND range>=?3"
-                         " ORDER BY range");
+  sqlite3_stmt *st = prepare_statement(
+      a, whole ? "SELECT attrs, range, hash FROM rows WHERE tbl=?1 ORDER BY hash"
+               : "SELECT attrs, range, hash FROM rows WHERE tbl=?1 AND hash=?2 AND range>=?3"
+                 " ORDER BY range");
   if (!st) return;
-  int r = bind(a, st, 1, slp_str_of(a->file->table->name));
-  if (!r && !whole) r = bind(a, st, 2, a->hash);
-  if (!r && !whole) r = bind(a, st, 3, a->prefix);
-  while (!r && step(a, st) > 0) {
-    if (!whole && !begins(text_at(st, 1), a->prefix)) break;
+  int r = bind_text(a, st, 1, slp_str_of(a->file->table->name));
+  if (!r && !whole) r = bind_text(a, st, 2, a->hash);
+  if (!r && !whole) r = bind_text(a, st, 3, a->prefix);
+  while (!r && step_to_next_row(a, st) > 0) {
+    if (!whole && !range_has_prefix(text_at(st, 1), a->prefix)) break;
     slp_row_key key = {text_at(st, 2), text_at(st, 1)};
     r = read_attrs(a, text_at(st, 0), &key, &a->out);
     atomic_fetch_add(&a->file->answers, 1);
@@ -609,21 +610,22 @@ static int put_row(slp_sqlite_ask *a, const slp_row *row) {
   if (q == SLP_ENOMEM) slp_table_no_memory(&a->fail);
   if (q && q != SLP_ENOMEM)
     slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_EREFUSED, "a text in a row is not UTF-8");
-  sqlite3_stmt *st = q ? NULL : prepare(a, "INSERT OR REPLACE INTO rows VALUES(?1,?2,?3,?4)");
-  if (st && !bind(a, st, 1, slp_str_of(a->file->table->name)) && !bind(a, st, 2, a->write.key.hash) &&
-      !bind(a, st, 3, a->write.key.range) && !bind(a, st, 4, slp_buf_str(&text)))
-    r = step(a, st);
+  sqlite3_stmt *st = q ? NULL : prepare_statement(a, "INSERT OR REPLACE INTO rows VALUES(?1,?2,?3,?4)");
+  if (st && !bind_text(a, st, 1, slp_str_of(a->file->table->name)) &&
+      !bind_text(a, st, 2, a->write.key.hash) && !bind_text(a, st, 3, a->write.key.range) &&
+      !bind_text(a, st, 4, slp_buf_str(&text)))
+    r = step_to_next_row(a, st);
   sqlite3_finalize(st);
   slp_buf_free(&text);
   return r;
 }
 
 static int delete_row(slp_sqlite_ask *a) {
-  sqlite3_stmt *st = prepare(a, "DELETE FROM rows WHERE tbl=?1 AND hash=?2 AND range=?3");
+  sqlite3_stmt *st = prepare_statement(a, "DELETE FROM rows WHERE tbl=?1 AND hash=?2 AND range=?3");
   int r = -1;
-  if (st && !bind(a, st, 1, slp_str_of(a->file->table->name)) && !bind(a, st, 2, a->write.key.hash) &&
-      !bind(a, st, 3, a->write.key.range))
-    r = step(a, st);
+  if (st && !bind_text(a, st, 1, slp_str_of(a->file->table->name)) &&
+      !bind_text(a, st, 2, a->write.key.hash) && !bind_text(a, st, 3, a->write.key.range))
+    r = step_to_next_row(a, st);
   sqlite3_finalize(st);
   return r;
 }
@@ -654,18 +656,18 @@ static int change_row(slp_sqlite_ask *a, const slp_row *old) {
 static int write_in_transaction(slp_sqlite_ask *a) {
   slp_store_rows before;
   slp_store_rows_init(&before, a->in.mem);
-  sqlite3_stmt *st = prepare(a, SELECT_ROW);
+  sqlite3_stmt *st = prepare_statement(a, SELECT_ROW);
   int found = st ? read_row(a, st, &a->write.key, &before) : -1;
   sqlite3_finalize(st);
   int r = found < 0 ? SQLITE_ERROR : change_row(a, found ? &before.rows[0] : NULL);
   slp_store_rows_free(&before);
-  if (!r) r = exec(a, "COMMIT");
+  if (!r) r = run_sql(a, "COMMIT");
   return r;
 }
 
 static void do_write(slp_sqlite_ask *a) {
-  if (exec(a, "BEGIN IMMEDIATE") || !write_in_transaction(a)) return;
-  undo(a);
+  if (run_sql(a, "BEGIN IMMEDIATE") || !write_in_transaction(a)) return;
+  roll_back(a);
   slp_store_rows_free(&a->out);
   a->write.written = SLP_WRITTEN_NOT_SURE;
   a->write.image_known = 0;

@@ -8,7 +8,7 @@
 #include <sloop.h>
 #include <stdio.h>
 
-static char *put(char **at, const char *z) {
+static char *copy_name_to(char **at, const char *z) {
   size_t n = strlen(z) + 1;
   char *p = *at;
   memcpy(p, z, n);
@@ -21,15 +21,15 @@ slp_table_spec *slp_table_copy(slp_mem *mem, const slp_table_spec *t) {
   slp_table_spec *copy = slp_zalloc(mem, sizeof *copy + text);
   if (!copy) return NULL;
   char *at = (char *)(copy + 1);
-  copy->name = put(&at, t->name);
-  copy->hash_name = put(&at, t->hash_name);
-  copy->range_name = t->range_name ? put(&at, t->range_name) : NULL;
+  copy->name = copy_name_to(&at, t->name);
+  copy->hash_name = copy_name_to(&at, t->hash_name);
+  copy->range_name = t->range_name ? copy_name_to(&at, t->range_name) : NULL;
   copy->optional = t->optional;
   copy->whose = t->whose;
   return copy;
 }
 
-static void describe(char *to, size_t size, const char *hash, const char *range) {
+static void describe_keys(char *to, size_t size, const char *hash, const char *range) {
   if (range && *range)
     snprintf(to, size, "\"%.60s\" and \"%.60s\"", hash, range);
   else
@@ -38,8 +38,8 @@ static void describe(char *to, size_t size, const char *hash, const char *range)
 
 void slp_table_other_keys(slp_fail *f, const slp_table_spec *want, const char *hash, const char *range) {
   char have[150], need[150];
-  describe(have, sizeof have, hash, range);
-  describe(need, sizeof need, want->hash_name, want->range_name);
+  describe_keys(have, sizeof have, hash, range);
+  describe_keys(need, sizeof need, want->hash_name, want->range_name);
   char schema[60] = "";
   if (want->whose) want->whose(hash, range, schema, sizeof schema);
   slp_fail_set(f, SLP_REFUSED, SLOOP_EREFUSED, "table \"%.80s\" has the key %s%s%s; leases need %s",
