@@ -405,9 +405,26 @@ static void judge_told(fw_node *n, const slp_fleet_event *ev) {
 static void on_event(void *arg, const slp_fleet_event *ev) {
   fw_node *n = arg;
   fw_world *w = n->w;
-  static const char *const names[] = {"joined",   "evicted", "suspended", "resumed", "taken",         "lost",
-                                      "released", "ended",   "leads",     "follows", "evicted_other", "hole",
-                                      "bad row",  "trouble", "failed",    "left"};
+  static const char *const names[] = {
+      [SLP_FLEET_JOINED] = "joined",
+      [SLP_FLEET_EVICTED] = "evicted",
+      [SLP_FLEET_SUSPENDED] = "suspended",
+      [SLP_FLEET_RESUMED] = "resumed",
+      [SLP_FLEET_TAKEN] = "taken",
+      [SLP_FLEET_LOST] = "lost",
+      [SLP_FLEET_RELEASED] = "released",
+      [SLP_FLEET_ENDED_SHARD] = "ended",
+      [SLP_FLEET_LEADS] = "leads",
+      [SLP_FLEET_FOLLOWS] = "follows",
+      [SLP_FLEET_EVICTED_OTHER] = "evicted_other",
+      [SLP_FLEET_HOLE] = "hole",
+      [SLP_FLEET_BAD_ROW] = "bad row",
+      [SLP_FLEET_TROUBLE] = "trouble",
+      [SLP_FLEET_DRAINED] = "drained",
+      [SLP_FLEET_UNDRAINED] = "undrained",
+      [SLP_FLEET_FAILED] = "failed",
+      [SLP_FLEET_LEFT] = "left",
+  };
   slp_sim_trace(w->sim, "%s %s %.*s %llu: %.*s", n->id, names[ev->kind], (int)ev->shard.n,
                 ev->shard.p ? ev->shard.p : "", (unsigned long long)ev->epoch, (int)ev->text.n, ev->text.p);
   judge_told(n, ev);

@@ -230,11 +230,8 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   hd_life *l = arg;
   (void)s;
-  static const char *const words[] = {"",     "joined",   "evicted", "suspended", "resumed", "taken",
-                                      "lost", "released", "ended",   "leads",     "follows", "evicted_other",
-                                      "hole", "bad row",  "trouble", "left"};
-  slp_sim_trace(sim_of(l), "w%d#%zu lease %s %s epoch %" PRIu64 ": %s", l->slot, l->number, words[e->kind],
-                e->shard, e->epoch, e->text);
+  slp_sim_trace(sim_of(l), "w%d#%zu lease %s %s epoch %" PRIu64 ": %s", l->slot, l->number,
+                sloop_lease_event_name(e->kind), e->shard, e->epoch, e->text);
   if (e->kind == SLOOP_LEASE_TAKEN || e->kind == SLOOP_LEASE_LOST || e->kind == SLOOP_LEASE_RELEASED)
     l->moved++;
   size_t at = e->kind == SLOOP_LEASE_RELEASED && strncmp(e->text, "parked", 6) == 0
