@@ -128,7 +128,7 @@ typedef struct slp_admin_sign {
   uint8_t alive;
 } slp_admin_sign;
 
-typedef struct slp_lag_entry { /* one shard that the command reads at its position */
+typedef struct slp_lag_entry { /* one shard, which the command reads at its checkpoint to find its lag */
   slp_str shard;
   slp_position position;
   sloop_lag_t lag;
@@ -185,7 +185,7 @@ struct slp_admin {
   int64_t wall_ms;     /* this machine's wall clock when the rows were read */
   slp_svctime service; /* what is known of the clock of the stream's service */
 
-  slp_watch *watch; /* the owners that are watched, in `keep`; NULL: none is */
+  slp_watch *watch; /* the watched owners; memory of `keep`; NULL: no owner is watched */
   uint8_t looks;    /* EXPLAIN: how often the rows were read again because a worker seemed silent */
   slp_edits *edits; /* the leases that are to be changed, in `keep`; NULL: not known yet */
   /* the worker that the operator wants evicted, in `keep`; NULL: none, or not found yet */

@@ -21,7 +21,8 @@ typedef enum {
 
 typedef struct slp_key_plan {
   slp_base_kind base;
-  const slp_profile *from; /* the profile that has the base; points into `profiles` */
+  const slp_profile
+      *from; /* the profile that has the keys with which the chain of roles begins; points into `profiles` */
   const slp_profile *roles[SLP_KEY_PLAN_ROLES_MAX]; /* the roles to assume; the last one is assumed first */
   size_t roles_n;
   char why[300];

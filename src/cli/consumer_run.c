@@ -119,7 +119,7 @@ static void put_name(slp_cli_consumer *c, char *line, size_t n) {
   if (c->name) snprintf(line, n, "%.80s: ", c->name);
 }
 
-/* Stores the name of a stream that does not exist for main.c, which then suggests similar names. */
+/* If the stream does not exist, stores its name, so that main.c can suggest similar names. */
 static void note_missing(slp_cli_consumer *c, const sloop_error_t *e) {
   const slp_args *a = c->app->args;
   /* 1: the stream exists but was created again, or the table exists but has no stream */

@@ -39,7 +39,7 @@ typedef struct side {
 
 struct slp_grep {
   slp_mem *mem;
-  const char *name; /* borrowed; the option that gives the expressions of WANTED */
+  const char *name; /* borrowed; the option whose expressions a record must match */
   side sides[OVER];
   slp_str payload;
   /* the side (--grep or --grepv) whose expressions are being tried; OVER: the payload is decided */

@@ -81,8 +81,8 @@ typedef struct slp_ml_limits {
   /* if the lease table takes longer than this, the child is told that its checkpoint failed */
   uint64_t checkpoint_us;
   uint64_t empty_us; /* time between two processRecords without records; 0: none are sent */
-  /* the silence of a child that has not answered is reported after this much time, and again after twice as
-   * much */
+  /* if the child process does not answer, this is reported after this time, and again whenever the silence
+   * has doubled, or grown by WARN_EVERY_US if that is less */
   uint64_t warn_us;
 } slp_ml_limits;
 

@@ -21,8 +21,8 @@
 
 extern char **environ;
 
-/* Returns 1 if the environment variable is a part of the key's text. Secrets are not, because a file name
- * must not depend on them. */
+/* Returns 1 if the environment variable is a part of the text that the name of a cache file is made of.
+ * Secrets are not, because a file name must not depend on them. */
 static int chooses_service(const char *variable) {
   return strncmp(variable, "AWS_", 4) == 0 && strncmp(variable, "AWS_SECRET", 10) != 0 &&
          strncmp(variable, "AWS_SESSION", 11) != 0;

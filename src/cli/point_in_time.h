@@ -18,8 +18,8 @@ typedef struct slp_clock {
  *   - a time of today, in local time: 13:10 or 13:10:05.
  * Returns 0 or SLP_EBADDATA. */
 int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms);
-/* If the text is a bare number that slp_when_parse() refuses, returns what to write instead of the number: "a
- * time: ...". Returns NULL if the text is no number. */
+/* Returns the end of an error message, which says how to write a time, if the text is a bare number that
+ * slp_when_parse() refuses. Returns NULL for any other text. */
 const char *slp_when_number_remedy(slp_str text);
 /* Parses a length of time: 0s, 90s, 10m, 2h30m, 1d, 1w. Returns 0 or SLP_EBADDATA. */
 int slp_when_parse_span(slp_str text, int64_t *ret_ms);

@@ -78,7 +78,7 @@ typedef struct tail {
   slp_registry registry;      /* asks the Schema Registry for schemas that the printer needs */
   slp_progress progress;
   slp_output output;
-  /* the element with a record that can't be printed, which ends the command; NULL: there is none */
+  /* the reading whose record can't be printed, so that the command ends; NULL: there is none */
   reading *bad;
   int bad_code;     /* the error that slp_printer_step returned for that record */
   uint64_t printed; /* number of records printed, including output.dropped */

@@ -94,9 +94,10 @@ static unsigned find_stops(__m128i v, int one_line) {
   return (unsigned)_mm_movemask_epi8(stop);
 }
 
-/* Writes a block of n bytes in which `stops` are bits of stops, up to the first byte that is not ASCII. 32
- * bytes can be read from `from`, and its block is at `to` already. Returns the place behind what was written;
- * *ret_read: how many of the n bytes that are. */
+/* Writes the n bytes at `from` with escapes, up to the first byte that is not ASCII. Bit i of `stops` is set
+ * if byte i can't be written as it is. The caller has copied the block to `to` already, without escapes; 32
+ * bytes can be read from `from`. Returns the end of what was written; *ret_read: how many of the n bytes were
+ * used. */
 static char *put_with_escapes(char *to, const char *from, size_t n, unsigned stops, size_t *ret_read) {
   size_t at = 0;
   *ret_read = n;

@@ -28,7 +28,7 @@ typedef struct slp_listing {
   size_t rows_n;
   struct slp_listed_child *children; /* owned; `rows` sorted by the parent's id; NULL: not sorted yet */
   size_t children_n;
-  size_t part_n;   /* how many rows of the listing in flight slp_listing_next_rows has returned already */
+  size_t part_n;   /* how many rows slp_listing_next_rows has already returned of the listing in flight */
   uint64_t newest; /* the greatest shard number (slp_desc_number) in the newest complete listing */
   uint8_t describe_out, list_out; /* 1: a description is in flight; 1: a listing is in flight */
   uint8_t ended;    /* 1: the newest complete listing says that the stream is closed for writes */

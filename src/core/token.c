@@ -354,7 +354,7 @@ static const char *name_of(slp_position_kind kind) {
   return "trim_horizon";
 }
 
-/* Writes the number as a string, as bloop does. */
+/* Writes the number as a string of JSON, as bloop, whose form of token this is, does. */
 static void put_count(slp_jw *w, const char *name, int64_t n) {
   slp_buf_addf(slp_jw_value(w, name), "\"%lld\"", (long long)n);
 }

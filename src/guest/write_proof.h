@@ -28,8 +28,8 @@ typedef struct slp_write_proof {
 void slp_write_proof_init(slp_fleet *f);
 void slp_write_proof_stop(slp_fleet *f);
 void slp_write_proof_free(slp_fleet *f);
-/* To be called with all rows of the table. Decides whether there is an owner to judge, and of which lease a
- * renewal is sent. */
+/* To be called with all rows of the table. Decides whether this worker must find out if the owner of some
+ * lease lives, and which lease this worker renews. */
 void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s);
 /* To be called when a write of a lease, which was sent at sent_us, has got a certain answer. */
 void slp_write_proof_got(slp_fleet *f, uint64_t sent_us);

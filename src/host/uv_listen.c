@@ -676,10 +676,10 @@ static int has_news(const slp_conn *c) {
   return n > 0 ? 1 : n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-/* Returns the connection to close for a new one, or NULL. The first kind of which there is a connection is
- * chosen, and of that kind the oldest: (1) its peer has left; (2) it waits for a request, and no bytes have
- * come that were not read; unless `any` is 1, it must also be older than GRACE_US; (3) only if `any` is 1:
- * its request is being answered; (4) only if `any` is 1: bytes of a request have come. */
+/* Returns the connection to close for a new one, or NULL. Chooses the oldest connection of the first of these
+ * kinds that has one: (1) its peer has left; (2) it waits for a request, and has no unread bytes; (3) its
+ * request is being answered; (4) a part of a request has come. If `any` is 0, only kinds 1 and 2 are
+ * considered, and kind 2 only if older than GRACE_US. */
 static slp_conn *least_wanted(slp_uv_listener *li, int any) {
   slp_conn *silent = NULL, *asked = NULL, *oldest = NULL;
   uint64_t now_us = slp_now_us(&li->u->host);

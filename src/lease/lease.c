@@ -330,8 +330,7 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
     image->ended = 1;
     image->ended_epoch = row->epoch;
   } else if (image->ended && row->epoch > image->ended_epoch) {
-    /* the row no longer shows the END: an operator has set the position back, because no worker undoes an
-     * END */
+    /* The row no longer shows the END. No worker undoes an END, so an operator has set the position back. */
     image->ended = 0;
   }
   return 0;

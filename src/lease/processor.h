@@ -31,8 +31,8 @@ typedef struct slp_processor_ops {
   /* Ends the reading of the shard at once. No more records are handed out, and acknowledgements have no
    * effect. */
   void (*revoke)(slp_processor *t, slp_str shard, slp_shutdown_reason why);
-  /* on, 1: the worker can't prove its life, so no records are fetched or handed out; acknowledgements are
-   * still accepted. on, 0: reading continues. */
+  /* With `on` 1, stops fetching and handing out records, because the worker can't prove that it lives;
+   * acknowledgements are still accepted. With `on` 0, continues. */
   void (*suspend)(slp_processor *t, int on);
   /* Sets *ret to the position up to which every record is acknowledged. Before the first acknowledgement,
    * that is the position that `open` was given. Kind END: the shard was read to its end and every record is

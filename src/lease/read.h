@@ -52,7 +52,7 @@ typedef struct slp_read {
   uint8_t failing_table;
   uint8_t busy;    /* 1: a read was begun, and is not answered yet */
   uint8_t came;    /* 1: the last answer was rows and not a failure */
-  slp_row_key key; /* key of the row, or of the list */
+  slp_row_key key; /* key of the row that is read; of several rows: the key that they share */
   slp_buf text;    /* holds the bytes of the keys */
   slp_store_get get;
   slp_store_list list;

@@ -49,7 +49,7 @@ int slp_seen_has_row(const slp_fleet *f, slp_str shard, uint64_t since_us);
  * operator would have removed it so soon. */
 uint64_t slp_seen_lately_us(slp_fleet *f);
 /* Forgets each shard that has no row in s and that the stream does not list, unless `keeps` returns 1 for it.
- * keeps NULL: shards are kept only while the stream was never listed. */
+ * keeps NULL: forgets all such shards, but none before the stream was listed for the first time. */
 void slp_seen_forget(slp_fleet *f, const slp_snapshot *s,
                      int (*keeps)(slp_fleet *f, const slp_snapshot *s, const slp_seen_shard *seen));
 

@@ -13,9 +13,9 @@ typedef struct slp_sync_found {
   uint8_t doubt;
 } slp_sync_found;
 
-/* For the leader: counts for each lease in how many calls in a row it had no owner that takes leases
- * (slp_worker_takes). Ended leases and leases that must wait do not count. Returns 1 if some lease has no
- * such owner now, and had none in the last call. */
+/* For the leader: counts for each lease how many consecutive runs of this function have found it without an
+ * owner that takes leases (slp_worker_takes). Leases that have ended, or that wait for a parent, are skipped.
+ * Returns 1 if some lease has no such owner now, and had none in the run before. */
 int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s);
 /* For the leader: adds the writes that are needed to the bulk write (bulk_write.h). whole, 1: the snapshot
  * has every row of the application. 0: rows are missing in the snapshot, so only those writes are added that

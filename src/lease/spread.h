@@ -38,10 +38,10 @@ typedef struct slp_spreading {
 /* Finds out the spread, however long that takes, and then calls `then`. If the spread is known already, calls
  * `then` at once. */
 void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f));
-/* Returns 1 if the row of leadership did not exist when it was read before this worker joined; *ret_at_us is
- * the time of that read. Returns 0 if the row existed, if the read was too long ago, and in every later call.
- * A row that existed must be read again, because an operator may have switched the hold on before this worker
- * registered (hold.h). */
+/* Uses once what was read before this worker joined. Returns 1 if the row of leadership did not exist then;
+ * *ret_at_us is the time of that read. Returns 0 if that read was too long ago, or was used already. Also
+ * returns 0 if the row existed: the hold (hold.h) is in that row, and an operator may have switched it on
+ * since, so the caller must read the row again. */
 int slp_spread_take_leaderless(slp_fleet *f, uint64_t *ret_at_us);
 /* To be called when the row of leadership was read. Returns 1; or 0 if leases are under other keys than those
  * that this worker uses. */

@@ -484,8 +484,8 @@ slp_value *slp_in_get(slp_box_call *c, uint32_t node, const char *name);
 slp_str slp_in_text(slp_box_call *c, uint32_t node, const char *name, int *bad);
 /* returns 1 if the member is there and true */
 int slp_in_flag(slp_box_call *c, uint32_t node, const char *name);
-/* Find a member's node. *ret 0: the member is absent. -1: the member is of another kind, and the call has
- * failed. */
+/* Find the node of a member, which must be a map, or a list. Return 0, with *ret 0 if the member is absent.
+ * Return -1 if it is of another kind; the call has failed then. */
 int slp_in_map(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret);
 int slp_in_list(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret);
 void slp_out_item(slp_box_call *c, const slp_av *item);   /* writes the item as a value */

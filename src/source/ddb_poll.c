@@ -266,9 +266,10 @@ static void ask_children(slp_request *q);
 
 static void on_later(slp_timer *t) { ask_children(SLP_OWNER(t, slp_request, timer)); }
 
-/* Sets a timer to ask for the children again. Returns 0 if core should get the page without children. A shard
- * that has ended has a child, unless the stream was disabled, but DynamoDB may list the child late. If core
- * made a listing that lacks the child, core would conclude that the stream has ended. */
+/* Sets a timer to ask for the children again, and returns 1. Returns 0 if asking again is of no use; then
+ * core gets the page without children. A shard that has ended has a child, unless the stream was disabled,
+ * but DynamoDB may list the child late. So the page is held back meanwhile: from a listing without the child,
+ * core would conclude that the stream has ended. */
 static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   slp_host *h = q->poll->h;
   if (l->stream_ended || q->restarts == CHILDREN_TRIES) return 0;

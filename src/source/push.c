@@ -299,8 +299,8 @@ static void on_expanded(slp_expander *x, int r) {
 }
 
 /* Decides whether a page with children is the last page of its shard. Kinesis ends a shard by an event that
- * has children and no continuation number. ferrokinesis 0.7 sends both; then the page is the last one unless
- * it has records, or more may come (behind_ms), because a closed shard gets no new records. */
+ * has children and no continuation number. ferrokinesis 0.7 sends both. Then the page is the last one if it
+ * has no records and behind_ms says that none are left: a closed shard gets no new records. */
 static void judge_end(slp_page *page) {
   if (!page->next.n || !page->children_n) return;
   if (page->recs_n || page->behind_ms) {
