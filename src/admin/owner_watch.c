@@ -112,8 +112,9 @@ static uint64_t dead_us(slp_admin *a, const slp_watched *w) {
 void slp_watch_saw(slp_admin *a) {
   size_t at = 0;
   for (slp_watched *w; a->watch && (w = slp_map_each(&a->watch->by_name, &at));) {
-    /* a worker that was seen alive counts as alive until this command ends */
-    if (compare_sign_of_life(a, w) && !w->evicted) w->alive = 1;
+    /* A worker that was seen alive counts as alive until this command ends. A drain and a pause wait for
+     * workers, and may outlive them. */
+    if (compare_sign_of_life(a, w) && !w->evicted && !a->drain && !a->pause) w->alive = 1;
     w->dead = !w->alive && a->rows.rq.done_us >= dead_us(a, w);
   }
 }

@@ -52,9 +52,10 @@ static void run_steps(slp_event *ev) {
   if (more) slp_due_step(f);
   slp_leave_step(f);
   save_answered(f);
-  /* slp_leases_held looks at every lease, so it is called only while the application is held */
-  if (slp_hold_is(f, SLP_HOLD_ON) && slp_hold_is_to_be_told(f, slp_leases_held(f)))
-    slp_beat_at(f, slp_fleet_now(f));
+  /* slp_leases_unreleased looks at every lease, so it is called only while the application is held. The proof
+   * is wanted from now on, because a heartbeat that is under way does not tell of the hold. */
+  if (slp_hold_is(f, SLP_HOLD_ON) && slp_hold_is_to_be_told(f, slp_leases_unreleased(f)))
+    slp_proof_want(f, slp_now_refresh_us(f->h));
 }
 
 /* Called when an operator has switched the hold on or off (hold.h), or when a new worker has found out

@@ -6,6 +6,7 @@
 #include "base/states.h"
 #include "host/host.h"
 #include "lease/context.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
 #include "lease/schema.h"
@@ -52,6 +53,8 @@ static void obey_known_hold(slp_fleet *f, slp_str by) {
 static void keep_newer_hold(slp_fleet *f, const slp_hold *hold) {
   f->hold.known = *hold;
   f->hold.known_us = slp_now_refresh_us(f->h);
+  /* a hold that was ended and begun again, both unseen: the new version is to be told too */
+  if (f->hold.state == SLP_HOLD_ON) slp_due_step(f);
 }
 
 void slp_hold_saw(slp_fleet *f, const slp_hold *hold, slp_str by, uint64_t sent_us) {

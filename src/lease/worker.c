@@ -109,7 +109,11 @@ void slp_worker_beat(slp_fleet *f) {
   i->incarnation = f->incarnation;
   i->counter = f->worker.counter + 1;
   i->held = slp_leases_held(f);
-  if (slp_hold_is(f, SLP_HOLD_ON)) i->hold = slp_hold_known(f);
+  if (slp_hold_is(f, SLP_HOLD_ON)) {
+    i->hold = slp_hold_known(f);
+    /* who drains the application waits until the positions are in the table */
+    i->held = slp_leases_unreleased(f);
+  }
   i->tells_format = (uint8_t)slp_spread_was_other(f);
   if (f->processor->ops->load) f->processor->ops->load(f->processor, &i->behind_ms, &i->rate_bytes);
   slp_write_send(&f->worker.heartbeat, beat_done);
