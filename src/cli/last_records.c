@@ -273,6 +273,16 @@ slp_cli_consumer *slp_last_records_unanswered(slp_last_records *l) {
   return NULL;
 }
 
+int slp_last_records_is_stuck(const slp_last_records *l) {
+  int stuck = 0;
+  for (size_t i = 0; l->each && i < l->n; i++) {
+    if (!l->each[i].opened || l->each[i].consumer.closed) continue;
+    if (!slp_cli_consumer_is_stuck(&l->each[i].consumer)) return 0;
+    stuck = 1;
+  }
+  return stuck;
+}
+
 /* ---- after the search ------------------------------------------------------------------------ */
 
 void slp_last_records_start(const slp_last_records *l, sloop_position_t *ret) {
@@ -281,6 +291,8 @@ void slp_last_records_start(const slp_last_records *l, sloop_position_t *ret) {
 }
 
 int slp_last_records_has(slp_last_records *l, const sloop_record_t *r) {
+  /* arrival times within a shard may go back by a little */
+  if (l->left && r->arrived_at_ms < l->start_ms) return 0;
   if (l->skip && r->arrived_at_ms <= l->start_ms) {
     l->skip--;
     return 0;

@@ -73,6 +73,8 @@ void slp_last_records_end(slp_last_records *l);
 void slp_last_records_free(slp_last_records *l);
 /* Returns 1 while a consumer of the search is open. */
 int slp_last_records_is_open(const slp_last_records *l);
+/* Returns 1 if consumers of the search are open, and all of them are stuck while they close. */
+int slp_last_records_is_stuck(const slp_last_records *l);
 /* Returns a consumer of the search that waits for its first answer, or NULL if the service has answered. */
 slp_cli_consumer *slp_last_records_unanswered(slp_last_records *l);
 /* In FOUND: sets *ret to the position from which the streams that were searched must be read. */

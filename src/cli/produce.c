@@ -98,13 +98,11 @@ typedef struct produce {
   uint8_t greedy;     /* 1: after a Ctrl-C: takes all lines in the input's buffer, even into a full queue */
   char why[SLP_TOLD_LINE];     /* the failure that ends the command; "": there is none */
   char trouble[SLP_TOLD_LINE]; /* why a record or call of the last answer was not put; "": all was put */
-  uint64_t failing_tick, put_tick;
+  uint64_t failing_tick, put_tick, files_failed;
   uint64_t answered, calls_n, put, put_bytes, again, read, refused_alone;
-  uint64_t left, unknown; /* lines that were read and not put; records of calls without an answer */
-  uint64_t files_failed;
+  uint64_t left, unknown;        /* lines that were read and not put; records of calls without an answer */
   uint64_t aggregates_n, inside; /* how many aggregates were put; how many records in them */
 } produce;
-
 static void advance_produce(produce *p);
 static void conclude(produce *p);
 static void open_next(produce *p);
@@ -529,7 +527,8 @@ static int names_unknown_shard(const produce *p, const slp_put_call *c) {
  * the shard that an answer names, asks for another listing instead, up to LISTINGS_MAX times. */
 static void judge_calls(produce *p) {
   int unknown = 0;
-  for (size_t i = 0; i < CALLS; i++) unknown |= p->calls[i].unjudged && names_unknown_shard(p, &p->calls[i]);
+  for (size_t i = 0; i < CALLS && !p->why[0]; i++)
+    unknown |= p->calls[i].unjudged && names_unknown_shard(p, &p->calls[i]);
   p->listing.fails = unknown ? p->listing.fails + 1 : 0;
   if (unknown && p->listing.fails < LISTINGS_MAX) {
     slp_put_listing_forget(&p->listing);
@@ -537,8 +536,8 @@ static void judge_calls(produce *p) {
   }
   if (unknown)
     slp_say_if_room(
-        "records were put into a shard that the service does not list: readers of aggregates may leave "
-        "some of them out");
+        "records were put into a shard that the service does not list: readers of aggregates may "
+        "leave some of them out");
   for (size_t i = 0; i < CALLS; i++) {
     if (!p->calls[i].unjudged) continue;
     p->calls[i].unjudged = 0;
@@ -634,6 +633,7 @@ static void advance_produce(produce *p) {
   uint64_t next_us = slp_put_queue_wake(&p->queue, now_us);
   if (p->app.args->aggregate && p->queue.records && !p->why[0])
     next_us = slp_min_u64(next_us, slp_put_listing_ask(&p->listing));
+  if (p->why[0] && p->calls) judge_calls(p); /* no listing is asked for any more */
   send_calls(p);
   set_timer(p, next_us);
   if (p->in && may_take_line(p)) slp_input_resume(p->in);

@@ -626,7 +626,7 @@ static int is_stuck(const tail *t) {
     if (!slp_cli_consumer_is_stuck(&t->each[i].consumer)) return 0;
     stuck = 1;
   }
-  return stuck;
+  return stuck || slp_last_records_is_stuck(&t->last);
 }
 
 static void on_tick(slp_app *app) {

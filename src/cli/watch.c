@@ -73,7 +73,12 @@ static void write_screen_bytes(const char *text, size_t n, uint32_t wait_ms) {
 }
 
 static void take_terminal(watch *w) {
-  if (!w->terminal || w->taken) return;
+  if (!w->terminal) return;
+  if (w->taken) {
+    /* the command may have come back from the background, where it could not have the keys */
+    if (w->keys && !w->ui.has_keys) w->ui.has_keys = (uint8_t)slp_keys_begin(w->keys);
+    return;
+  }
   w->taken = 1;
   slp_terminal_give_back_on_crash();
   w->ui.has_keys = (uint8_t)(w->keys && slp_keys_begin(w->keys));

@@ -147,7 +147,7 @@ void slp_watch_ui_settle(slp_watch_ui *u) {
 static void take_byte(slp_watch_ui *u, char c) {
   if (u->sequence_n) {
     /* no known key is that long; its bytes so far are dropped */
-    if (u->sequence_n == sizeof u->sequence) u->sequence_n = 1;
+    if (u->sequence_n == sizeof u->sequence) u->sequence_n = u->sequence[1] == '[' ? 2 : 1;
     if (c == 033) { /* Esc twice, or a key that was cut off */
       slp_watch_ui_settle(u);
       u->sequence[u->sequence_n++] = c;

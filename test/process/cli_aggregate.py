@@ -154,7 +154,13 @@ def one_bad_record_of_an_aggregate_does_not_spoil_the_others():
 @test
 def a_split_and_a_merge_meanwhile():
     """Aggregates that were made before the stream was resharded are stored in shards to which some of their records do not
-    belong. Those come again, and nobody misses one."""
+    belong. Those come again, and nobody misses one. Whether an aggregate is under way at that moment is chance, so it is
+    played until one was."""
+    check(any(resharded_meanwhile() for _ in range(12)), "no aggregate went astray in twelve plays")
+
+
+def resharded_meanwhile():
+    """Returns how many records of aggregates were stored in a shard to which they do not belong."""
     lines, lists = keyed(12000, 200)
     with free_box(2) as box:
         kinesis = box.boto3("kinesis")
@@ -175,9 +181,9 @@ def a_split_and_a_merge_meanwhile():
             end(p)
         kept, foreign, _ = kept_by_kcl(kinesis)
         equal(by_key(kept), lists)
-        check(foreign > 0, "no aggregate went astray: the test is broken", err)
-        check(foreign == count(err, "put again"), foreign, err)
+        check(not foreign or foreign == count(err, "put again"), foreign, err)
         check(len({shard for *_, shard in records(kinesis)}) > 2, "no record came after the split")
+        return foreign
 
 
 @test

@@ -118,3 +118,9 @@ TEST(any_bytes_leave_it_whole) {
     ui.quit = 0;
   }
 }
+
+TEST(the_end_of_a_long_key_is_no_text) {
+  begin();
+  type("/\033[27;6;13~");
+  CHECK_STR(ui.filter, "");
+}
