@@ -15,7 +15,7 @@ import tempfile
 
 SLACK = 1.03
 SKIP = 77
-ROOM = re.compile(r"/src/(base|codec|host|aws|core|lease|source|store|admin|api)/[a-z0-9_]+\.[ch]$")
+ROOM = re.compile(r"/src/(base|codec|host|aws|core|lease|guest|source|store|admin|api)/[a-z0-9_]+\.[ch]$")
 here = os.path.dirname(os.path.abspath(__file__))
 book = os.path.join(here, "counts.txt")
 
