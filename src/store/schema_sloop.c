@@ -53,7 +53,8 @@ static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
 static int cut_prefix(slp_str *s, slp_str with) {
-  if (s->n < with.n || (with.n && memcmp(s->p, with.p, with.n) != 0)) return 0;
+  if (!with.n) return 1; /* s may have no bytes, at NULL */
+  if (s->n < with.n || memcmp(s->p, with.p, with.n) != 0) return 0;
   *s = (slp_str){s->p + with.n, s->n - with.n};
   return 1;
 }
