@@ -340,13 +340,12 @@ static void list_file(slp_apps *f) {
 
 static void on_event(slp_event *ev) {
   slp_apps *f = SLP_OWNER(ev, slp_apps, ev);
-  if (f->state == NAMING && f->file)
+  int names = f->state == NAMING;
+  if (names && f->file)
     list_file(f);
-  else if (f->state == NAMING)
-    send_find_call(f);
-  else if (f->at == f->n)
+  else if (!names && f->at == f->n)
     finish_find_apps(f);
-  else if (f->tables[f->at].hash)
+  else if (!names && f->tables[f->at].hash)
     read_rows(f, f->tables[f->at].hash, f->tables[f->at].range);
   else
     send_find_call(f);

@@ -19,8 +19,6 @@
 
 #define SLOTS 16 /* how many files a kind of names has; the first hex digit of the key chooses one */
 
-extern char **environ;
-
 /* Returns 1 if the environment variable is a part of the text that the name of a cache file is made of.
  * Secrets are not, because a file name must not depend on them. */
 static int chooses_service(const char *variable) {

@@ -58,7 +58,7 @@ static void choose_bytes(slp_needle *k) {
 
 /* Returns 0 if nothing of the text can be looked for. */
 static int make_needle(slp_needle *k, const slp_regex_text *t) {
-  char text[sizeof t->text];
+  char text[sizeof t->text] = {0};
   size_t n = strlen(t->text), from = 0;
   for (size_t i = 0; i <= n; i++) text[i] = t->folds ? lower_ascii(t->text[i]) : t->text[i];
   if (t->folds) n = find_part(text, &from);

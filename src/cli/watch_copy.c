@@ -59,9 +59,10 @@ int slp_watch_copy_make(slp_watch_copy *c, slp_mem *mem, const sloop_leases_t *f
   size_t leases_n = from->leases_n, workers_n = from->workers_n, bad_n = from->bad_rows_n;
   *c = (slp_watch_copy){.mem = mem, .all = *from};
   sloop_lease_t *leases = c->blocks[0] = slp_zalloc_n(mem, leases_n + 1, sizeof *leases);
-  const sloop_lease_t **lease_at = c->blocks[1] = slp_zalloc_n(mem, leases_n + 1, sizeof *lease_at);
+  const sloop_lease_t **lease_at = c->blocks[1] = slp_zalloc_n(mem, leases_n + 1, sizeof(sloop_lease_t *));
   sloop_worker_t *workers = c->blocks[2] = slp_zalloc_n(mem, workers_n + 1, sizeof *workers);
-  const sloop_worker_t **worker_at = c->blocks[3] = slp_zalloc_n(mem, workers_n + 1, sizeof *worker_at);
+  const sloop_worker_t **worker_at = c->blocks[3] =
+      slp_zalloc_n(mem, workers_n + 1, sizeof(sloop_worker_t *));
   const char **bad_rows = c->blocks[4] = slp_zalloc_n(mem, bad_n + 1, sizeof *bad_rows);
   if (!leases || !lease_at || !workers || !worker_at || !bad_rows) {
     slp_watch_copy_free(c);

@@ -27,7 +27,6 @@
 #include "core/merge.h"
 #include "core/order.h"
 #include "core/pace.h"
-#include "core/pace.h"
 #include "core/pages.h"
 #include "core/position.h"
 #include "core/queue.h"
