@@ -157,15 +157,19 @@ void slp_leases_free(slp_fleet *f) {
 
 slp_lease *slp_lease_each(slp_fleet *f, size_t *at) { return slp_map_each(&f->leases.all, at); }
 
-static uint32_t count_leases_in(slp_fleet *f, slp_set states) {
+uint32_t slp_leases_held(slp_fleet *f) {
   uint32_t n = 0;
   size_t at = 0;
-  for (slp_lease *l; (l = slp_lease_each(f, &at));) n += (uint32_t)slp_lease_in(l, states);
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) n += (uint32_t)slp_lease_in(l, SLP_LEASE_HELD);
   return n;
 }
 
-uint32_t slp_leases_held(slp_fleet *f) { return count_leases_in(f, SLP_LEASE_HELD); }
-uint32_t slp_leases_unreleased(slp_fleet *f) { return count_leases_in(f, SLP_LEASE_MINE); }
+uint32_t slp_leases_unreleased(slp_fleet *f) {
+  uint32_t n = 0;
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) n += slp_lease_in(l, SLP_LEASE_MINE) || l->op.busy;
+  return n;
+}
 
 void slp_leases_of_fleet(slp_fleet *f, uint64_t n) { f->leases.of_fleet = n; }
 uint64_t slp_leases_version(const slp_fleet *f) { return f->leases.version; }

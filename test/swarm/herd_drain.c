@@ -41,8 +41,7 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   (void)s, (void)status;
   d->hw->drainer = NULL;
   slp_host_close(d->host, NULL, NULL);
-  /* a timer of it may still run: it is freed behind the last one */
-  slp_sim_at(d->hw->w->sim, slp_max_u64(hd_now(d->hw), d->due_us) + 3 * HD_S, run_end, d);
+  slp_sim_at(d->hw->w->sim, hd_now(d->hw) + 3 * HD_S, run_end, d); /* after the host has closed */
 }
 
 void hd_drain_stop(hd_world *hw) {
@@ -55,16 +54,18 @@ void hd_drain_stop(hd_world *hw) {
 
 /* ---- the drain ------------------------------------------------------------------------------------------ */
 
+/* The timer belongs to the world, because its operator may be gone by then. */
 static void run_due(void *arg) {
-  hd_drainer *d = arg;
-  if (d->waits && d->state != OFF && hd_now(d->hw) >= d->due_us) end_drain(d);
+  hd_world *hw = arg;
+  hd_drainer *d = hw->drainer;
+  if (d && d->waits && d->state != OFF && hd_now(hw) >= d->due_us) end_drain(d);
 }
 
 static void later(hd_drainer *d, drain_state state, uint64_t us) {
   d->state = state;
   d->waits = 1;
   d->due_us = hd_now(d->hw) + us;
-  slp_sim_at(d->hw->w->sim, d->due_us, run_due, d);
+  slp_sim_at(d->hw->w->sim, d->due_us, run_due, d->hw);
 }
 
 static void on_undrained(sloop_admin_t *a, int status, const sloop_drain_t *r, const sloop_error_t *e,

@@ -89,7 +89,7 @@ static void judge_released(hd_oracle *o) {
     for (size_t k = 0; k < o->lives_n; k++) {
       const hd_life *l = o->lives[k];
       if (l->instance != row->owner || l->outcast || l->died || l->failed || l->closed) continue;
-      if (l->suspended || l->stood_until_us >= hd_now(o)) continue;
+      if (l->suspended || l->stood_until_us >= hd_now(o) || l->evicted == row->owner) continue;
       hd_break(o, HD_S15_DRAINED, o->shards[i]->id, "%s has the lease when all is said to be drained",
                l->what);
     }
