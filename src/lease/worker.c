@@ -109,7 +109,8 @@ void slp_worker_beat(slp_fleet *f) {
   i->incarnation = f->incarnation;
   i->counter = f->worker.counter + 1;
   i->held = slp_leases_held(f);
-  if (slp_hold_is(f, SLP_HOLD_ON)) {
+  /* a worker that leaves has leases in the table until its LEAVE is written, which tells that it is gone */
+  if (slp_hold_is(f, SLP_HOLD_ON) && slp_worker_is(f, SLP_WORKER_RUNS)) {
     i->hold = slp_hold_known(f);
     /* who drains the application waits until the positions are in the table */
     i->held = slp_leases_unreleased(f);

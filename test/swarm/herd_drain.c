@@ -89,6 +89,8 @@ static void end_drain(hd_drainer *d) {
   if (sloop_admin_drain(sloop_admin_of(d->s), 0, 0, on_undrained, d)) later(d, UNDRAINING, AGAIN_US);
 }
 
+static int runs_by_its_row(const void *arg, const char *boot) { return hd_runs_by_its_row(arg, boot); }
+
 static void on_drained(sloop_admin_t *a, int status, const sloop_drain_t *r, const sloop_error_t *e,
                        void *arg) {
   hd_drainer *d = arg;
@@ -103,6 +105,7 @@ static void on_drained(sloop_admin_t *a, int status, const sloop_drain_t *r, con
   if (!status && !d->hw->faults[HF_drop_row]) {
     d->hw->drains++;
     hd_drained(d->hw->o, 1);
+    hd_judge_released(d->hw->o, runs_by_its_row, d->hw);
   }
   later(d, DRAINED, d->hw->healed ? 0 : d->for_us);
 }

@@ -204,6 +204,10 @@ void hd_told_leases(hd_oracle *o, const sloop_leases_t *t);
 void hd_told_changes(hd_oracle *o, int status, const sloop_admin_result_t *r, const char *message);
 /* on 1: an operator was told that the application is drained. on 0: that is ended now, or may have been. */
 void hd_drained(hd_oracle *o, int on);
+/* S15, at the end of a drain: all leases are released, so that the positions are in the table. A worker whose
+ * row is marked as gone releases nothing. runs: returns 1 if the worker of this incarnation has a row that is
+ * not marked. */
+void hd_judge_released(hd_oracle *o, int (*runs)(const void *arg, const char *boot), const void *arg);
 
 /* ---- progress ----------------------------------------------------------------------------------------- */
 /* L1 now: 1 when it holds; 0 and a line in why when not. */

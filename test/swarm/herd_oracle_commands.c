@@ -79,26 +79,16 @@ void hd_command_evicts(hd_oracle *o, const char *boot, int now) {
   }
 }
 
-/* S15. A drain is over when every lease is released, so that the positions are in the table. A worker that was
- * evicted, or whose process has ended, releases nothing. Who was evicted and does not know it yet is suspended,
- * or its process stands. */
-static void judge_released(hd_oracle *o) {
-  for (size_t i = 0; i < o->shards_n && !o->terms.clocks_beyond; i++) {
-    const hd_version *row = hd_row_now(o->shards[i]);
-    if (!row || row->gone || !row->owner[0]) continue;
-    for (size_t k = 0; k < o->lives_n; k++) {
-      const hd_life *l = o->lives[k];
-      if (l->instance != row->owner || l->outcast || l->died || l->failed || l->closed) continue;
-      if (l->suspended || l->stood_until_us >= hd_now(o) || l->evicted == row->owner) continue;
-      hd_break(o, HD_S15_DRAINED, o->shards[i]->id, "%s has the lease when all is said to be drained",
-               l->what);
-    }
-  }
-}
+void hd_drained(hd_oracle *o, int on) { o->drained_us = on ? hd_now(o) + 1 : 0; }
 
-void hd_drained(hd_oracle *o, int on) {
-  o->drained_us = on ? hd_now(o) + 1 : 0;
-  if (on) judge_released(o);
+void hd_judge_released(hd_oracle *o, int (*runs)(const void *arg, const char *boot), const void *arg) {
+  for (size_t i = 0; i < o->shards_n; i++) {
+    const hd_version *row = hd_row_now(o->shards[i]);
+    const char *dot = row && !row->gone ? strrchr(row->owner, '.') : NULL;
+    if (dot && runs(arg, dot + 1))
+      hd_break(o, HD_S15_DRAINED, o->shards[i]->id, "%s has the lease when all is said to be drained",
+               row->owner);
+  }
 }
 
 /* ---- the table, as it is told --------------------------------------------------------------------------- */

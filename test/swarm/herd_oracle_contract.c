@@ -98,12 +98,6 @@ void hd_evicts(hd_oracle *o, size_t life, uint64_t sent_us, const char *row) {
   if (stood && !o->terms.clocks_beyond)
     hd_break(o, HD_S14_SILENCE, NULL, "%s evicts %s %" PRIu64 " ms after it stood itself", l->what, row,
              (sent_us - slp_min_u64(sent_us, l->stood_until_us)) / 1000);
-  size_t n = strlen(row);
-  for (size_t i = 0; i < o->lives_n; i++) {
-    hd_life *other = o->lives[i];
-    if (other->instance && strncmp(other->instance, row, n) == 0 && other->instance[n] == '.')
-      other->evicted = other->instance;
-  }
 }
 
 /* ---- leases -------------------------------------------------------------------------------------------- */

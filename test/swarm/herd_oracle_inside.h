@@ -145,7 +145,6 @@ typedef struct hd_life {
   const char **instances; /* interned */
   size_t instances_n, instances_cap;
   const char *instance; /* interned: as it joined last; NULL: not, or evicted */
-  const char *evicted;  /* interned: the instance that another worker evicted last; NULL: none */
   int inside;
   uint64_t asked_us, asked_before_us,
       awake_us;          /* when it is asked what it tells of itself; it stands no more */

@@ -1336,6 +1336,11 @@ static void reads_when_drained(stage *g) {
   wait_ms(g, 5);
   read_some(g, 0, 0, 5, 3);
 }
+static int runs(const void *arg, const char *boot) {
+  (void)arg, (void)boot;
+  return 1;
+}
+static void drained_with_a_lease(stage *g) { hd_judge_released(g->o, runs, NULL); }
 static void miscounts_records(stage *g) {
   sloop_stats_t st = {.records = 6, .batches = 1};
   hd_stats(g->o, 0, &st);
@@ -1986,6 +1991,7 @@ static const violation violations[] = {
     V(HD_S12_CONTRACT, gives_back_twice),
     V(HD_S14_SILENCE, evicts_after_it_stood),
     V(HD_S15_DRAINED, reads_when_drained),
+    V(HD_S15_DRAINED, drained_with_a_lease),
     V(HD_S14_SILENCE, evicts_after_it_was_let_go_on),
     V(HD_L1_ALL_READ, unread_at_rest),
     V(HD_L1_ALL_READ, unread_without_a_lease),
