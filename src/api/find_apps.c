@@ -353,11 +353,13 @@ static void on_event(slp_event *ev) {
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */
 
-/* Reads from the option `store` where to look. Returns 0, or an error. */
+/* Reads from the option `store` where to look. Returns 0, or an error: SLP_ENOENT if the store is a file and
+ * this build has no SQLite. */
 static int read_store(slp_apps *f, const char *store) {
   static const char dynamodb[] = "dynamodb:", sqlite[] = "sqlite:";
   if (!store || strcmp(store, "dynamodb") == 0) return 0;
-  if (strncmp(store, sqlite, sizeof sqlite - 1) == 0 && store[sizeof sqlite - 1] && slp_sqlite_there()) {
+  if (strncmp(store, sqlite, sizeof sqlite - 1) == 0 && store[sizeof sqlite - 1]) {
+    if (!slp_sqlite_there()) return SLP_ENOENT;
     f->file = slp_strdup(f->mem, slp_str_of(store + sizeof sqlite - 1));
     return f->file ? 0 : SLP_ENOMEM;
   }

@@ -18,8 +18,9 @@ typedef struct slp_apps_calls {
 
 /* Starts to look in `store`, which has the form of the option `store`; NULL or "dynamodb": all tables of the
  * account in its region. Uses the credentials, region and endpoints of s, which may be a consumer that never
- * starts. `s` is borrowed until slp_apps_free. Callbacks come in later turns. Returns 0, SLP_ENOMEM, or
- * SLOOP_EOPTION if `store` names neither tables nor a file. */
+ * starts. `s` is borrowed until slp_apps_free. Callbacks come in later turns. Returns 0, SLP_ENOMEM,
+ * SLOOP_EOPTION if `store` names neither tables nor a file, or SLP_ENOENT if it names a file and this build
+ * has no SQLite. */
 int slp_apps_new(slp_apps **ret, sloop_t *s, const char *store, const slp_apps_calls *calls, void *arg);
 /* Frees f, which may be NULL. If the search is still running, ends it; no callback is called any more. */
 void slp_apps_free(slp_apps *f);

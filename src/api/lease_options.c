@@ -17,6 +17,7 @@
 #include "store/dynamo.h"
 #include "store/memory.h"
 #include "store/sqlite.h"
+#include "store/sqlite_none.h"
 
 #include <sloop.h>
 #include <stdio.h>
@@ -87,7 +88,7 @@ int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[1
     return refuse_lease_option(why, "store: %.60s is none of dynamodb, dynamodb:TABLE, sqlite:FILE, memory",
                                store);
   if (!*rest) return refuse_lease_option(why, "store: sqlite: names no file%s", "");
-  if (!slp_sqlite_there()) return refuse_lease_option(why, "store: %.60s: this build has no SQLite", store);
+  if (!slp_sqlite_there()) return refuse_lease_option(why, "store: %.50s: " SLP_SQLITE_NONE, store);
   ret->store = SLP_LEASES_SQLITE;
   ret->name = rest;
   return 0;

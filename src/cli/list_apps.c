@@ -19,6 +19,7 @@
 #include "codec/json_write.h"
 #include "host/terminal.h"
 #include "program/program.h"
+#include "store/sqlite_none.h"
 
 #include <sloop.h>
 #include <stdio.h>
@@ -255,6 +256,8 @@ static void begin_listing_apps(apps *l, const slp_apps_calls *calls) {
   else if (r == SLOOP_EOPTION)
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE,
                           "--store: use dynamodb, dynamodb:TABLE or sqlite:FILE");
+  else if (r == SLP_ENOENT)
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE, "--store: " SLP_SQLITE_NONE);
   else
     fail_listing_apps(l, "no memory");
 }

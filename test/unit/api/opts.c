@@ -2,6 +2,7 @@
 #include "api/open.h"
 #include "api/settings.h"
 #include "guest/layouts.h"
+#include "store/sqlite.h"
 #include "check.h"
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
@@ -188,6 +189,19 @@ TEST(options_of_leases_need_an_application) {
   WRONG(store_endpoint = "http://x", "store needs app");
   WRONG(app = "shop"; o.store = "dynamodb:a/b", "a/b can't be the name of a table");
   WRONG(app = "shop"; o.store = "dynamodb:ab", "ab can't be the name of a table");
+}
+
+TEST(a_lease_file_needs_a_build_with_sqlite) {
+  if (slp_sqlite_there()) {
+    sloop_opts_t o = good();
+    char why[160] = "";
+    o.app = "shop";
+    o.store = "sqlite:/tmp/leases";
+    CHECK_INT(slp_opts_check(&o, why), 0);
+  } else {
+    WRONG(app = "shop";
+          o.store = "sqlite:/tmp/leases", "sqlite:/tmp/leases: this build has no SQLite: build sloop with");
+  }
 }
 
 TEST(what_open_lacks_is_named) {
