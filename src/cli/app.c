@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/args.h"
 #include "cli/exit.h"
+#include "cli/manager_news.h"
 #include "cli/people_lines.h"
 #include "program/process.h"
 #include "program/program.h"
@@ -30,6 +31,7 @@ static void on_signal(void *arg, int number) {
   app->interrupted = 1;
   app->interrupted_at_us = slp_program_mono_us();
   slp_say_hurry(SLP_APP_SAY_MS);
+  slp_manager_news_stop(&app->news);
   if (app->on_interrupt) app->on_interrupt(app);
 }
 
@@ -110,6 +112,7 @@ static void on_tick(void *arg) {
   if (app->overdue && app->out && slp_app_ran_ms(app, app->overdue_tick) >= SLP_APP_STUCK_MS)
     slp_app_leave_stuck(app);
   if (app->on_tick && app->ticker) app->on_tick(app);
+  slp_manager_news_tick(&app->news, slp_program_mono_us(), app->serves);
 }
 
 int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
@@ -120,6 +123,7 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
   size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGHUP) ? 1 : 0);
   app->mem = mem;
   app->args = args;
+  app->news.notify = args->notify;
   if (!app->grace_ms) app->grace_ms = SLP_APP_GRACE_MS;
   slp_program_ignore_signal(SIGPIPE);
   app->loop = slp_loop_new(mem);
@@ -155,6 +159,8 @@ void slp_app_close(slp_app *app) {
    * on_out_failed is not called any more. */
   app->on_out_failed = NULL;
   if (app->out && slp_app_out_error(app)) tell_out_failed(app);
+  /* a command that ends by itself may close its consumers and the app within one tick */
+  if (app->news.ready) slp_manager_news_stop(&app->news);
   if (app->out) slp_out_close(app->out);
   if (app->signals) slp_signals_close(app->signals);
   if (app->ticker) slp_ticker_close(app->ticker);

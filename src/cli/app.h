@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/args.h"
+#include "cli/manager_news.h"
 #include "program/process.h"
 
 #define SLP_APP_TICK_MS 100
@@ -40,11 +41,13 @@ struct slp_app {
    * of standard output, if any */
   int out_error;
   uint8_t out_failed; /* 1: on_out_failed was called */
+  uint8_t serves;     /* set by a mode without consumers; 1: the command does its work */
   uint64_t interrupted_at_us;
   /* number of ticks since slp_app_open; no tick comes while the process is stopped or the machine is
    * suspended */
   uint64_t ticks;
   uint64_t overdue_tick; /* the tick at which `overdue` was set */
+  slp_manager_news news; /* what the service manager is told */
   /* Callbacks, set by the mode and called from the loop. Any of them may be NULL. */
   void (*on_interrupt)(slp_app *app); /* called at the first signal */
   /* called grace_ms after the first signal: the mode must close the app now. SLP_APP_STUCK_MS later the

@@ -62,6 +62,8 @@ typedef struct slp_args {
    * it, and main.c then suggests similar names. NULL: nothing is stored. */
   const char **ret_missing;
   const char **ret_missing_app; /* the same for an application without leases */
+  /* borrowed from main.c: where a service manager is told how the command is doing; NULL: no manager asked */
+  struct slp_notify *notify;
   uint8_t start_given, until_given, until_tip, json, quiet, fail_on_loss, order_wait_given;
   uint8_t unique, show_offset, show_null, unbuffered, keep_going;
   uint8_t timestamps, utc;

@@ -8,6 +8,7 @@
 #include "cli/knobs.h"
 #include "cli/lease_lines.h"
 #include "cli/log_filter.h"
+#include "cli/manager_news.h"
 #include "cli/options.h"
 #include "cli/people_lines.h"
 #include "cli/record_formats.h"
@@ -527,9 +528,19 @@ static void end_after_losses(slp_cli_consumer *c) {
     fail_for_losses(c);
 }
 
+/* Collects for the service manager how the consumer is doing. */
+static void look_for_news(slp_cli_consumer *c) {
+  sloop_stats_t now;
+  slp_manager_news *news = &c->app->news;
+  if (!news->notify || !c->started || c->closed) return;
+  slp_cli_consumer_stats(c, &now);
+  slp_manager_news_look(news, &now, c->app->args->opts.app ? c->joined : -1, c->stopping, c->error);
+}
+
 void slp_cli_consumer_tick(slp_cli_consumer *c) {
   tell_held(c, 0);
   end_after_losses(c);
+  look_for_news(c);
 }
 
 /* Returns the kind (trouble_lines.h) of the line about a lease event. Lines of one kind are reported or held
@@ -660,6 +671,7 @@ int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t 
 
 int slp_cli_consumer_start(slp_cli_consumer *c) {
   int r = sloop_start(c->s);
+  c->started = r == 0;
   if (!r) return 0;
   slp_say("can't start: %s (%s)", sloop_strerror(r), sloop_err_name(r));
   c->app->exit_code = SLP_EXIT_FAILED;

@@ -34,6 +34,7 @@ struct slp_cli_consumer {
   const char *token_file; /* path of the file with the token to start from; NULL: no such file */
 
   uint8_t stopping; /* 1: slp_cli_consumer_stop was called, or the consumer failed */
+  uint8_t started;  /* 1: slp_cli_consumer_start was called, without an error */
   uint8_t closing, closed;
   uint64_t closing_tick; /* value of app->ticks when closing began */
   uint8_t failed;        /* 1: an error ended the consumer, and app->exit_code is set */
@@ -82,9 +83,9 @@ int slp_cli_consumer_start(slp_cli_consumer *c);
  * times in a row. Returns 1 if the call may succeed when it is repeated; then the error is printed from the
  * second failure on. */
 int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries);
-/* Must be called on each tick. Prints the held-back lines (trouble_lines.h) that are due. Ends the command
- * some time after a loss if --fail-on-loss is given. When the consumer fails or is closed, all lines that are
- * still held back are printed. */
+/* Must be called on each tick. Prints the held-back lines (trouble_lines.h) that are due, and tells app->news
+ * how the consumer is doing. Ends the command some time after a loss if --fail-on-loss is given. When the
+ * consumer fails or is closed, all lines that are still held back are printed. */
 void slp_cli_consumer_tick(slp_cli_consumer *c);
 /* Stops the consumer: it takes no more batches, and waits up to limit_ms for batches that the mode still has.
  * Then on_ending is called, or the consumer is closed. Another call does nothing. */

@@ -222,7 +222,8 @@ int slp_lease_exporter_run(slp_mem *mem, const slp_args *args) {
       slp_say("no memory");
       e.app.exit_code = SLP_EXIT_FAILED;
     }
-    if (r || open_page(&e)) close_all(&e);
+    e.app.serves = !r && open_page(&e) == 0;
+    if (!e.app.serves) close_all(&e);
   }
   int code = slp_app_run(&e.app);
   for (size_t i = 0; i < e.places_n; i++) slp_lease_readings_free(&e.places[i].readings);

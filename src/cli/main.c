@@ -29,6 +29,7 @@
 #include "cli/try_rights.h"
 #include "cli/watch.h"
 #include "program/local.h"
+#include "program/notify.h"
 #include "program/program.h"
 
 #include <signal.h>
@@ -109,6 +110,26 @@ static void tell_idle_settings(slp_mem *mem, const slp_args *args) {
   slp_buf_free(&lines);
 }
 
+/* Returns 1 for the modes that may run for ever. A service manager is told of these only. */
+static int is_service(const slp_args *a) {
+  return a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_MULTILANG || a->mode == SLP_MODE_SERVE ||
+         (a->mode == SLP_MODE_LEASES && a->exports);
+}
+
+/* Opens the socket of the service manager. Its variables are taken out of the environment, or the children of
+ * this program would speak for it. */
+static slp_notify *open_notify(slp_mem *mem) {
+  static const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"};
+  slp_notify_env env = {getenv(names[0]), getenv(names[1]), getenv(names[2])};
+  slp_notify *notify;
+  int r = slp_notify_open(&notify, mem, &env);
+  if (r)
+    slp_say("NOTIFY_SOCKET=%.100s can't be used: %s; the service manager is told nothing", env.socket,
+            sloop_strerror(r));
+  for (size_t i = 0; i < SLP_COUNT(names); i++) unsetenv(names[i]);
+  return notify;
+}
+
 int main(int argc, char **argv) {
   slp_program_fill_standard();
   /* Without this a write beyond a file's size limit (ulimit -f) would end the process. With it the write
@@ -143,7 +164,10 @@ int main(int argc, char **argv) {
     if (args.mode != SLP_MODE_WATCH) slp_codes_allow();
     args.ret_missing = &missing;
     args.ret_missing_app = &missing_app;
+    slp_notify *notify = open_notify(mem);
+    if (is_service(&args)) args.notify = notify;
     code = run_mode(mem, &args, args.multilang ? &settings : NULL);
+    slp_notify_close(notify, mem);
     if (missing && !args.quiet) slp_streams_suggest(mem, &args, missing);
     if (missing_app && !args.quiet) slp_apps_suggest(mem, &args, missing_app);
   }

@@ -2,30 +2,13 @@
 #include "cli/progress_line.h"
 
 #include "cli/args.h"
+#include "cli/behind_text.h"
 #include "cli/consumer_run.h"
 #include "cli/people_lines.h"
 #include "program/program.h"
 
 #include <sloop.h>
 #include <stdio.h>
-
-/* The first answers of the service may take this long. Until then, an unknown lag is shown without saying for
- * how long it has been unknown. */
-#define SOON_MS 5000u
-
-static void show_behind(const sloop_stats_t *now, char out[40]) {
-  uint64_t ms = now->behind_ms_now, unknown_ms = now->behind_unknown_ms_now;
-  if (ms == UINT64_MAX && (unknown_ms == UINT64_MAX || unknown_ms < SOON_MS))
-    snprintf(out, 40, "lag not known yet");
-  else if (ms == UINT64_MAX)
-    snprintf(out, 40, "lag not known for %llu s", (unsigned long long)(unknown_ms / 1000));
-  else if (ms == 0)
-    snprintf(out, 40, "at the tip");
-  else if (ms < 10000)
-    snprintf(out, 40, "%llu ms behind", (unsigned long long)ms);
-  else
-    snprintf(out, 40, "%llu s behind", (unsigned long long)(ms / 1000));
-}
 
 int slp_progress_due(slp_progress *p, const slp_args *args) {
   if (!args->verbose || args->quiet) return 0;
@@ -79,10 +62,10 @@ static void add_standing(const slp_progress *p, char *out, size_t size) {
 void slp_progress_show(slp_progress *p, const sloop_stats_t *now) {
   uint64_t now_us = slp_program_mono_us();
   double seconds = (double)(now_us - p->at_us) / 1e6;
-  char behind[40], standing[700];
+  char behind[SLP_BEHIND_TEXT], standing[700];
   add_standing(p, standing, sizeof standing);
   memset(p->standing, 0, sizeof p->standing);
-  show_behind(now, behind);
+  slp_behind_text(now, behind);
   slp_say_if_room("%llu shards %s, %s, %.0f records/s, %.2f MB/s, %llu throttles%s",
                   (unsigned long long)now->shards_now, now->pushed_now ? "pushed" : "polled", behind,
                   (double)(now->records - p->before.records) / seconds,

@@ -195,6 +195,7 @@ int slp_serve_run(slp_mem *mem, const slp_args *args) {
     return slp_app_run(&s.app);
   }
   print_environment(&s);
+  s.app.serves = 1;
   if (!args->quiet)
     slp_say(
         "serving stream \"%s\" with %u shard%s until standard input ends; paste the lines above into another "
