@@ -1,7 +1,8 @@
 """stream-tail under a service manager: what it sends to NOTIFY_SOCKET. READY comes when its work has begun, the watchdog is
-fed by the loop and by nothing else, STOPPING comes first. Then the unit of systemd, src/pack/systemd: what systemd's own
-checks say of it."""
+fed by the loop and by nothing else, STOPPING comes first. Then src/pack: what systemd's own checks say of the unit, and
+whether the probes of the Deployment are answered."""
 
+import json
 import os
 import re
 import shutil
@@ -10,12 +11,15 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.error
+import urllib.request
 
 from box import BIN, NO_LIMITS, Box
 from command import check, end, environment, equal, main, run, test, wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UNIT = os.path.join(ROOT, "src", "pack", "systemd", "stream-tail@.service")
+DEPLOYMENT = os.path.join(ROOT, "src", "pack", "kubernetes", "stream-tail.yaml")
 EXPOSURE_MAX = 2.0
 
 
@@ -328,6 +332,38 @@ def the_unit_starts_nothing_again_that_stays_wrong():
     equal(unit["Type"], "notify")
     # a worker has 10 s to release its leases
     check(int(unit["TimeoutStopSec"]) > 12 and int(unit["WatchdogSec"]) >= 10, unit)
+
+
+def answer(url):
+    """The status of a page, and what it says."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as page:
+            return page.status, page.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@test
+def the_probes_of_the_deployment_are_answered():
+    with open(DEPLOYMENT, encoding="ascii") as file:
+        text = file.read()
+    args = json.loads(re.search(r"^ +args: (\[.*\])$", text, re.M)[1])
+    probes = dict(re.findall(r"^ +(liveness|readiness)Probe:\n +httpGet: {path: (\S+), port: metrics}", text, re.M))
+    check(f"containerPort: {args[args.index('--metrics') + 1].lstrip(':')}" in text, "the port that is probed", args)
+    args[args.index("--metrics") + 1] = "127.0.0.1:0"
+    args[-1] = "demo"
+    with Box(2) as box:
+        box.process.send_signal(signal.SIGSTOP)
+        worker = box.start(*args)
+        try:
+            url = re.search(r"http://127\.0\.0\.1:\d+", worker.stderr.readline().decode())[0]
+            equal(answer(url + probes["liveness"])[0], 200)
+            equal(answer(url + probes["readiness"])[0], 503)
+            box.process.send_signal(signal.SIGCONT)
+            wait_until(lambda: answer(url + probes["readiness"])[0] == 200, 20, "ready")
+        finally:
+            box.process.send_signal(signal.SIGCONT)
+            end(worker)
 
 
 if __name__ == "__main__":
