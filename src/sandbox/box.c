@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "base/u128.h"
 #include "codec/crc32.h"
 #include "codec/digest.h"
 #include "codec/json.h"

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "base/u128.h"
 #include "sandbox/model.h"
 #include "sandbox/value.h"
 

@@ -1,6 +1,7 @@
 /* changes_shards.c - the shards of a table's stream. They are created, roll over into children, are closed,
  * and are removed when all their records have expired. */
 #include "base/mem.h"
+#include "base/u128.h"
 #include "sandbox/changes.h"
 #include "sandbox/model.h"
 
@@ -85,13 +86,15 @@ static void take_in(slp_box *box, slp_changes *s, slp_change_shard *sh) {
 }
 
 int slp_change_shards_begin(slp_box *box, slp_changes *s, int64_t at_ms) {
-  slp_u128 all = ~(slp_u128)0, each = all / s->partitions + (s->partitions == 1 ? 0 : 1);
+  uint64_t rest;
+  slp_u128 each = slp_u128_div(SLP_U128_MAX, s->partitions, &rest);
+  if (s->partitions > 1) each = slp_u128_add(each, SLP_U128(1));
   int r = reserve_change_shards(box, s, s->partitions);
   for (uint32_t i = s->open_n; !r && i < s->partitions; i++) {
     slp_change_shard *sh = shard_new(box, s, at_ms, NULL);
     if (!sh) return SLP_ENOMEM;
-    sh->hash_start = each * i;
-    sh->hash_end = i + 1 == s->partitions ? all : each * (i + 1) - 1;
+    sh->hash_start = slp_u128_times(each, i);
+    sh->hash_end = slp_box_equal_end(each, i, s->partitions);
     take_in(box, s, sh);
     sh->open_at = s->open_n;
     s->open[s->open_n++] = sh->index;
@@ -110,7 +113,7 @@ void slp_change_shards_end(slp_changes *s, int64_t at_ms) {
 int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t at_ms, uint32_t children) {
   slp_change_shard *child[2] = {NULL, NULL};
   SLP_CHECK(slp_change_open(sh) && s->open[sh->open_at] == sh->index && (children == 1 || children == 2));
-  if (sh->hash_start == sh->hash_end) children = 1;
+  if (slp_u128_eq(sh->hash_start, sh->hash_end)) children = 1;
   int r = reserve_change_shards(box, s, children);
   for (uint32_t i = 0; !r && i < children; i++) {
     child[i] = shard_new(box, s, at_ms, sh);
@@ -120,10 +123,10 @@ int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t 
     slp_free(box->mem, child[0]);
     return r;
   }
-  slp_u128 middle = sh->hash_start + (sh->hash_end - sh->hash_start) / 2;
+  slp_u128 middle = slp_u128_middle(sh->hash_start, sh->hash_end);
   sh->closed_ms = slp_max_i64(at_ms, sh->born_ms);
   for (uint32_t i = 0; i < children; i++) {
-    child[i]->hash_start = i == 0 ? sh->hash_start : middle + 1;
+    child[i]->hash_start = i == 0 ? sh->hash_start : slp_u128_add(middle, SLP_U128(1));
     child[i]->hash_end = i + 1 == children ? sh->hash_end : middle;
     take_in(box, s, child[i]);
     sh->child[sh->child_n++] = child[i]->index;
@@ -187,7 +190,7 @@ void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms) {
 slp_change_shard *slp_change_shard_for(const slp_changes *s, slp_u128 hash) {
   for (uint32_t i = 0; i < s->open_n; i++) {
     slp_change_shard *sh = s->shards[s->open[i]];
-    if (hash >= sh->hash_start && hash <= sh->hash_end) return sh;
+    if (slp_u128_within(hash, sh->hash_start, sh->hash_end)) return sh;
   }
   return NULL;
 }

@@ -1,6 +1,7 @@
 /* changes_table.c - what tables do with their streams: enable and disable them, and report each change of an
  * item. A change is stored, with its images and its size, in the shard of the item's key. */
 #include "base/mem.h"
+#include "base/u128.h"
 #include "sandbox/changes.h"
 #include "sandbox/ddb.h"
 #include "sandbox/model.h"

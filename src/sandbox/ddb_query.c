@@ -1,5 +1,6 @@
 /* ddb_query.c - Query and Scan, of tables and of their secondary indexes. */
 #include "base/mem.h"
+#include "base/u128.h"
 #include "sandbox/ddb.h"
 #include "sandbox/model.h"
 #include "sandbox/value.h"
@@ -218,7 +219,7 @@ static int take_next_entry(reading *r, entry *ret) {
 }
 
 static int in_segment(const reading *r, const entry *e) {
-  return r->segments == 0 || (uint64_t)(((slp_u128)e->key.place * r->segments) >> 64) == r->segment;
+  return r->segments == 0 || slp_u128_product(e->key.place, r->segments).hi == r->segment;
 }
 
 /* ---- a page ------------------------------------------------------------------------------------- */

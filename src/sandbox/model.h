@@ -33,6 +33,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "base/u128.h"
 #include "codec/digest.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/value.h"
@@ -46,7 +47,6 @@
 #define SLP_BOX_SHARDS_MAX 20000u /* the most shards of one stream, closed ones included */
 #define SLP_BOX_HOUR_MS INT64_C(3600000)
 
-typedef unsigned __int128 slp_u128; /* a hash key: an MD5 as a number */
 typedef struct slp_stream slp_stream;
 
 /* ---- seq.c: sequence numbers in the service's 56-digit layout, hash keys as text ---------------------- */
@@ -69,9 +69,13 @@ size_t slp_box_chunks_text(const uint64_t chunk[3], char out[SLP_BOX_SEQ_TEXT]);
 size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]);
 /* returns SLP_EBADDATA if the text is no sequence number */
 int slp_box_seq_parse(slp_str text, slp_box_seq *ret);
-void slp_box_hash_text(slp_u128 hash, char out[40]); /* writes decimal digits and a NUL */
-/* reads decimal digits; returns 0, SLP_EBADDATA or SLP_ELIMIT */
+/* Reads the decimal digits of a hash key, which is an MD5 as a number. Returns 0, SLP_EBADDATA or
+ * SLP_ELIMIT. */
 int slp_box_hash_parse(slp_str text, slp_u128 *ret);
+/* Returns how many hash keys each of `parts` equal parts of the ring has: 2^128 / parts, modulo 2^128. */
+slp_u128 slp_box_width_of(uint32_t parts);
+/* Returns the last hash key of part i. The last part also gets the remainder. */
+slp_u128 slp_box_equal_end(slp_u128 width, uint32_t i, uint32_t parts);
 
 /* ---- streams and shards ---------------------------------------------------------------------- */
 typedef struct slp_box_record {

@@ -1,5 +1,7 @@
 /* put_records.c - PutRecord and PutRecords: which shard a record goes to, and the limits for each second. */
 #include "sandbox/model.h"
+
+#include "base/u128.h"
 #include "sandbox/value.h"
 
 #include <sloop_sandbox.h>

@@ -1,6 +1,7 @@
 /* records.c - stores the records of Kinesis' streams, finds them by time, and removes expired ones. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/u128.h"
 #include "codec/digest.h"
 #include "sandbox/model.h"
 
@@ -138,7 +139,10 @@ int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, 
 int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret) {
   uint8_t md5[16];
   int r = slp_md5(box->digest, key, md5);
-  *ret = 0;
-  for (int i = 0; !r && i < 16; i++) *ret = *ret << 8 | md5[i];
+  *ret = SLP_U128(0);
+  for (int i = 0; !r && i < 8; i++) {
+    ret->hi = ret->hi << 8 | md5[i];
+    ret->lo = ret->lo << 8 | md5[8 + i];
+  }
   return r;
 }

@@ -1,5 +1,6 @@
 /* reshard.c - splits, merges and resizes streams. Parents and children are the same as in the service. */
 #include "base/mem.h"
+#include "base/u128.h"
 #include "sandbox/model.h"
 
 #include <stdarg.h>
@@ -41,13 +42,13 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
   if (!sh) return;
   if (!new_start.p) {
     /* without new_start the shard is split in the middle; only control requests may leave new_start out */
-    at = sh->hash_start + (sh->hash_end - sh->hash_start) / 2 + 1;
+    at = slp_u128_add(slp_u128_middle(sh->hash_start, sh->hash_end), SLP_U128(1));
   } else if (slp_box_hash_parse(new_start, &at)) {
-    at = 0;
+    at = SLP_U128(0);
   }
-  if (sh->hash_start == ~(slp_u128)0 || at <= sh->hash_start || at > sh->hash_end) {
-    slp_box_hash_text(sh->hash_start, from);
-    slp_box_hash_text(sh->hash_end, to);
+  if (slp_u128_cmp(at, sh->hash_start) <= 0 || slp_u128_cmp(at, sh->hash_end) > 0) {
+    slp_u128_text(sh->hash_start, from);
+    slp_u128_text(sh->hash_end, to);
     refuse_reshard(
         why, "InvalidArgumentException",
         "NewStartingHashKey %.*s used in SplitShard() on shard %s in stream %s under account " SLP_BOX_ACCOUNT
@@ -60,14 +61,19 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
   *ret_at = at;
 }
 
+/* Returns 1 if the hash keys of `two` begin with the first after those of `one`. */
+static int begins_behind(const slp_box_shard *two, const slp_box_shard *one) {
+  return !slp_u128_eq(one->hash_end, SLP_U128_MAX) &&
+         slp_u128_eq(slp_u128_add(one->hash_end, SLP_U128(1)), two->hash_start);
+}
+
 void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why, slp_box_shard **ret_a,
                        slp_box_shard **ret_b) {
   why->code = NULL;
   slp_box_shard *one = find_reshardable_shard(s, a, why),
                 *two = one ? find_reshardable_shard(s, b, why) : NULL;
   if (!two) return;
-  int adjacent = (one->hash_end != ~(slp_u128)0 && one->hash_end + 1 == two->hash_start) ||
-                 (two->hash_end != ~(slp_u128)0 && two->hash_end + 1 == one->hash_start);
+  int adjacent = begins_behind(two, one) || begins_behind(one, two);
   if (!adjacent) {
     refuse_reshard(why, "InvalidArgumentException",
                    "Shards %s and %s in stream %s under account " SLP_BOX_ACCOUNT
@@ -100,7 +106,7 @@ static void drop_last(slp_box *box, slp_stream *s) { slp_free(box->mem, s->shard
 int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *sh, slp_u128 at) {
   slp_box_shard *left, *right;
   uint32_t from = s->shards_n;
-  int r = slp_box_shard_add(box, s, now_ms, sh->hash_start, at - 1, sh, NULL, &left);
+  int r = slp_box_shard_add(box, s, now_ms, sh->hash_start, slp_u128_sub(at, SLP_U128(1)), sh, NULL, &left);
   if (r) return r;
   r = slp_box_shard_add(box, s, now_ms, at, sh->hash_end, sh, NULL, &right);
   if (!r && s->synthetic && (r = slp_synthetic_setup(box, s, from)) != 0) drop_last(box, s);
@@ -117,8 +123,8 @@ int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard 
 
 int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *a, slp_box_shard *b) {
   slp_box_shard *child;
-  slp_u128 from = a->hash_start < b->hash_start ? a->hash_start : b->hash_start;
-  slp_u128 to = a->hash_end > b->hash_end ? a->hash_end : b->hash_end;
+  slp_u128 from = slp_u128_cmp(a->hash_start, b->hash_start) < 0 ? a->hash_start : b->hash_start;
+  slp_u128 to = slp_u128_cmp(a->hash_end, b->hash_end) > 0 ? a->hash_end : b->hash_end;
   int r = slp_box_shard_add(box, s, now_ms, from, to, a, b, &child);
   if (r) return r;
   if (s->synthetic && (r = slp_synthetic_setup(box, s, child->index)) != 0) {
@@ -136,32 +142,32 @@ int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard
 
 static slp_box_shard *open_starting_at(slp_stream *s, slp_u128 hash) {
   slp_box_shard *sh = slp_box_shard_for(s, hash);
-  return sh && sh->hash_start == hash ? sh : NULL;
+  return sh && slp_u128_eq(sh->hash_start, hash) ? sh : NULL;
 }
 
 /* Scales the stream uniformly: splits shards at each missing border, then merges the shards within each new
  * range. As in the service, some shards may live only for a moment. If there is no memory for a step, the
  * shards still cover all hash keys; the next request continues the change. */
 static int resize_stream(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t target) {
-  const slp_u128 all = ~(slp_u128)0;
-  slp_u128 width = all / target + (all % target == target - 1 ? 1 : 0);
+  const slp_u128 width = slp_box_width_of(target);
   for (uint32_t i = 1; i < target; i++) {
-    slp_box_shard *sh = slp_box_shard_for(s, width * i);
+    slp_u128 from = slp_u128_times(width, i);
+    slp_box_shard *sh = slp_box_shard_for(s, from);
     SLP_CHECK(sh != NULL);
-    if (sh->hash_start == width * i) continue;
-    int r = slp_box_split_at(box, s, now_ms, sh, width * i);
+    if (slp_u128_eq(sh->hash_start, from)) continue;
+    int r = slp_box_split_at(box, s, now_ms, sh, from);
     if (r) return r;
   }
   for (uint32_t i = 0; i < target; i++) {
-    slp_u128 to = i == target - 1 ? all : width * (i + 1) - 1;
-    slp_box_shard *sh = open_starting_at(s, width * i);
+    slp_u128 from = slp_u128_times(width, i), to = slp_box_equal_end(width, i, target);
+    slp_box_shard *sh = open_starting_at(s, from);
     SLP_CHECK(sh != NULL);
-    while (sh->hash_end != to) {
-      slp_box_shard *next = open_starting_at(s, sh->hash_end + 1);
+    while (!slp_u128_eq(sh->hash_end, to)) {
+      slp_box_shard *next = open_starting_at(s, slp_u128_add(sh->hash_end, SLP_U128(1)));
       SLP_CHECK(next != NULL);
       int r = slp_box_merge_two(box, s, now_ms, sh, next);
       if (r) return r;
-      sh = open_starting_at(s, width * i);
+      sh = open_starting_at(s, from);
     }
   }
   return 0;

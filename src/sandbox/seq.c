@@ -10,6 +10,7 @@
 #include "sandbox/model.h"
 
 #include "base/num.h"
+#include "base/u128.h"
 
 /* 10^19: numbers are computed in digits of this base, the largest power of ten in 64 bits */
 #define BASE UINT64_C(10000000000000000000)
@@ -26,9 +27,7 @@ void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]) {
   for (int c = 0; c < 3; c++) {
     uint64_t rest = 0;
     for (int w = 2; w >= 0; w--) {
-      slp_u128 v = (slp_u128)rest << 64 | word[w];
-      word[w] = (uint64_t)(v / BASE);
-      rest = (uint64_t)(v % BASE);
+      word[w] = slp_u128_div((slp_u128){rest, word[w]}, BASE, &rest).lo;
     }
     chunk[c] = rest;
   }
@@ -37,12 +36,12 @@ void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]) {
 void slp_box_seq_chunks_next(uint64_t chunk[3]) {
   /* The number of the next record is greater by 2^80, because there are 80 bits below the counter. */
   const uint64_t low = UINT64_C(5819614629174706176), middle = 120892;
-  slp_u128 sum = (slp_u128)chunk[0] + low;
+  uint64_t sum = chunk[0] + low; /* BASE + low has room in 64 bits */
   uint64_t carry = sum >= BASE;
-  chunk[0] = (uint64_t)(carry ? sum - BASE : sum);
-  sum = (slp_u128)chunk[1] + middle + carry;
+  chunk[0] = carry ? sum - BASE : sum;
+  sum = chunk[1] + middle + carry;
   carry = sum >= BASE;
-  chunk[1] = (uint64_t)(carry ? sum - BASE : sum);
+  chunk[1] = carry ? sum - BASE : sum;
   chunk[2] += carry;
 }
 
@@ -77,11 +76,11 @@ int slp_box_seq_parse(slp_str text, slp_box_seq *ret) {
   uint64_t word[3] = {0, 0, 0};
   if (!slp_num_plain(text) || text.n != 56) return SLP_EBADDATA;
   for (size_t i = 0; i < text.n; i++) {
-    slp_u128 carry = (slp_u128)(unsigned)(text.p[i] - '0');
+    uint64_t carry = (uint64_t)(text.p[i] - '0');
     for (int w = 0; w < 3; w++) {
-      carry += (slp_u128)word[w] * 10;
-      word[w] = (uint64_t)carry;
-      carry >>= 64;
+      slp_u128 v = slp_u128_add(slp_u128_product(word[w], 10), SLP_U128(carry));
+      word[w] = v.lo;
+      carry = v.hi;
     }
   }
   *ret = (slp_box_seq){
@@ -95,25 +94,26 @@ int slp_box_seq_parse(slp_str text, slp_box_seq *ret) {
   return 0;
 }
 
-void slp_box_hash_text(slp_u128 hash, char out[40]) {
-  char digits[40];
-  size_t n = 0;
-  do {
-    digits[n++] = (char)('0' + (unsigned)(hash % 10));
-    hash /= 10;
-  } while (hash);
-  for (size_t i = 0; i < n; i++) out[i] = digits[n - 1 - i];
-  out[n] = 0;
+slp_u128 slp_box_width_of(uint32_t parts) {
+  uint64_t rest;
+  slp_u128 width = slp_u128_div(SLP_U128_MAX, parts, &rest);
+  return rest == parts - 1 ? slp_u128_add(width, SLP_U128(1)) : width;
+}
+
+slp_u128 slp_box_equal_end(slp_u128 width, uint32_t i, uint32_t parts) {
+  if (i + 1 == parts) return SLP_U128_MAX;
+  return slp_u128_sub(slp_u128_times(width, i + 1), SLP_U128(1));
 }
 
 int slp_box_hash_parse(slp_str text, slp_u128 *ret) {
-  slp_u128 v = 0;
-  const slp_u128 all = ~(slp_u128)0;
+  const slp_u128 tenth = {UINT64_MAX / 10, UINT64_C(0x9999999999999999)}; /* of SLP_U128_MAX; 5 is left */
+  slp_u128 v = {0, 0};
   if (!slp_num_plain(text)) return SLP_EBADDATA;
   for (size_t i = 0; i < text.n; i++) {
     unsigned digit = (unsigned)(text.p[i] - '0');
-    if (v > (all - digit) / 10) return SLP_ELIMIT;
-    v = v * 10 + digit;
+    int most = slp_u128_cmp(v, tenth);
+    if (most > 0 || (most == 0 && digit > 5)) return SLP_ELIMIT;
+    v = slp_u128_add(slp_u128_times(v, 10), SLP_U128(digit));
   }
   *ret = v;
   return 0;

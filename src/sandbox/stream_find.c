@@ -1,6 +1,7 @@
 /* stream_find.c - finds streams and shards, and writes what answers say of them: ARN, status, hash range,
  * sequence numbers. */
 #include "base/list.h"
+#include "base/u128.h"
 #include "sandbox/model.h"
 #include "sandbox/value.h"
 
@@ -89,7 +90,7 @@ slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id) {
 slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash) {
   for (uint32_t i = 0; i < s->shards_n; i++) {
     slp_box_shard *sh = s->shards[i];
-    if (slp_box_shard_open(sh) && hash >= sh->hash_start && hash <= sh->hash_end) return sh;
+    if (slp_box_shard_open(sh) && slp_u128_within(hash, sh->hash_start, sh->hash_end)) return sh;
   }
   return NULL;
 }
@@ -132,9 +133,9 @@ void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh) {
   char text[40];
   slp_out_key(&c->out, "HashKeyRange");
   slp_out_map(&c->out);
-  slp_box_hash_text(sh->hash_start, text);
+  slp_u128_text(sh->hash_start, text);
   slp_out_put_z(&c->out, "StartingHashKey", text);
-  slp_box_hash_text(sh->hash_end, text);
+  slp_u128_text(sh->hash_end, text);
   slp_out_put_z(&c->out, "EndingHashKey", text);
   slp_out_end(&c->out);
 }

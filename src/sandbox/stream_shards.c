@@ -1,6 +1,7 @@
 /* stream_shards.c - creates and frees streams and their shards, and begins changes that take time. */
 #include "base/list.h"
 #include "base/mem.h"
+#include "base/u128.h"
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -86,11 +87,10 @@ int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from
 
 /* Creates `shards` shards with equal parts of the hash key range. The last shard also gets the remainder. */
 int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t shards) {
-  const slp_u128 all = ~(slp_u128)0;
-  slp_u128 width = all / shards + (all % shards == shards - 1 ? 1 : 0);
+  const slp_u128 width = slp_box_width_of(shards);
   for (uint32_t i = 0; i < shards; i++) {
     slp_box_shard *sh;
-    slp_u128 from = width * i, to = i == shards - 1 ? all : from + width - 1;
+    slp_u128 from = slp_u128_times(width, i), to = slp_box_equal_end(width, i, shards);
     int r = slp_box_shard_add(box, s, now_ms, from, to, NULL, NULL, &sh);
     if (r) {
       forget_shards(box, s, 0);

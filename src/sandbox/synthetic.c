@@ -1,5 +1,6 @@
 /* synthetic.c - prepares the shards of a stream for synthetic records, and writes pages of these records. */
 #include "base/buf.h"
+#include "base/u128.h"
 #include "codec/base64.h"
 #include "sandbox/model.h"
 #include "sandbox/value.h"
@@ -8,13 +9,19 @@
 
 /* ---- partition keys that hash into their shard ------------------------------------------------------ */
 static slp_box_shard *owner_of(slp_stream *s, uint32_t from, slp_u128 hash) {
-  if (from == 0) { /* the shards of a new stream have equal parts of the hash key range */
-    slp_u128 width = s->shards[0]->hash_end - s->shards[0]->hash_start;
-    uint64_t i = width == ~(slp_u128)0 ? 0 : (uint64_t)(hash / (width + 1));
-    return s->shards[slp_min_u64(i, s->shards_n - 1)];
+  if (from == 0) {                        /* the shards of a new stream are sorted by hash key */
+    uint32_t low = 0, high = s->shards_n; /* it is one of [low, high) */
+    while (high - low > 1) {
+      uint32_t middle = low + (high - low) / 2;
+      if (slp_u128_cmp(s->shards[middle]->hash_start, hash) <= 0)
+        low = middle;
+      else
+        high = middle;
+    }
+    return s->shards[low];
   }
   for (uint32_t i = from; i < s->shards_n; i++) {
-    if (hash >= s->shards[i]->hash_start && hash <= s->shards[i]->hash_end) return s->shards[i];
+    if (slp_u128_within(hash, s->shards[i]->hash_start, s->shards[i]->hash_end)) return s->shards[i];
   }
   return NULL;
 }

@@ -6,6 +6,8 @@
  * the record. */
 #include "sandbox/model.h"
 
+#include "base/u128.h"
+
 #define AT_ONCE_PER_MS 64 /* how many records arrive in each millisecond of a stream without a rate */
 #define HEADER 16
 
@@ -20,8 +22,9 @@ uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms) {
            all = slp_min_u64(sh->synthetic_records, SLP_BOX_SEQ_END - 1);
   if (rate == 0) return all;
   if (now_ms <= sh->synthetic_from_ms) return 0;
-  slp_u128 there = (slp_u128)(uint64_t)(now_ms - sh->synthetic_from_ms) * rate / 1000;
-  return there < all ? (uint64_t)there : all;
+  uint64_t rest, ms = (uint64_t)(now_ms - sh->synthetic_from_ms);
+  slp_u128 there = slp_u128_div(slp_u128_product(ms, rate), 1000, &rest);
+  return there.hi == 0 && there.lo < all ? there.lo : all;
 }
 
 int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter) {
@@ -31,8 +34,10 @@ int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter) {
     uint64_t spread = (uint64_t)(sh->synthetic_cap_ms - sh->synthetic_from_ms);
     return sh->synthetic_from_ms + (int64_t)slp_min_u64(after, spread);
   }
-  slp_u128 after = ((slp_u128)counter * 1000 + rate - 1) / rate;
-  return sh->synthetic_from_ms + (after > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)after);
+  uint64_t rest;
+  slp_u128 after = slp_u128_add(slp_u128_product(counter, 1000), SLP_U128(rate - 1));
+  after = slp_u128_div(after, rate, &rest);
+  return sh->synthetic_from_ms + (after.hi || after.lo > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)after.lo);
 }
 
 static void put_le(char *to, uint64_t v) {

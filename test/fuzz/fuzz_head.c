@@ -81,10 +81,13 @@ static uint64_t naive_number(const char *from, const char *end, const char *name
       while (at < to && (*at == ' ' || *at == '\t')) at++;
       while (to > at && strchr(" \t\r", to[-1]) && to[-1]) to--;
       size_t digits = 0;
-      unsigned __int128 v = 0;
-      while (at + digits < to && at[digits] >= '0' && at[digits] <= '9' && v <= UINT64_MAX)
-        v = v * 10 + (unsigned)(at[digits++] - '0');
-      if (digits && at + digits == to && v <= max) otherwise = (uint64_t)v;
+      uint64_t v = 0;
+      int fits = 1;
+      for (; at + digits < to && at[digits] >= '0' && at[digits] <= '9'; digits++) {
+        fits &= !__builtin_mul_overflow(v, 10, &v);
+        fits &= !__builtin_add_overflow(v, at[digits] - '0', &v);
+      }
+      if (digits && at + digits == to && fits && v <= max) otherwise = v;
     }
     line = stop ? stop + 1 : end;
   }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/u128.h"
 #include "lease/fleet_inside.h"
 #include "store/memory.h"
 #include "guest/guest_schemas.h"
@@ -86,16 +87,9 @@ void fw_produce(fw_world *w, int i, uint64_t n) {
 
 static void ring_text(uint64_t part, int end, char out[48]) {
   /* part 64ths of 2^128, as decimal */
-  unsigned __int128 v = part >= 64 ? ~(unsigned __int128)0 : (unsigned __int128)part << 122;
-  if (end && part < 64) v -= 1;
-  char d[48];
-  int k = 0;
-  do {
-    d[k++] = (char)('0' + (int)(v % 10));
-    v /= 10;
-  } while (v);
-  for (int i = 0; i < k; i++) out[i] = d[k - 1 - i];
-  out[k] = 0;
+  slp_u128 v = part >= 64 ? SLP_U128_MAX : (slp_u128){part << 58, 0};
+  if (end && part < 64) v = slp_u128_sub(v, SLP_U128(1));
+  slp_u128_text(v, out);
 }
 
 typedef struct desc_text {

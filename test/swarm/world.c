@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/u128.h"
 #include "kpl_write.h"
 #include "swarm/served.h"
 
@@ -419,13 +420,7 @@ void slp_world_put_many(slp_world *w, slp_known_stream *s, size_t n, uint32_t by
 
 /* ---- orders ----------------------------------------------------------------------------------------- */
 void slp_world_hash(uint64_t upper, int end, char out[48]) {
-  unsigned __int128 v = (unsigned __int128)upper << 64 | (end ? UINT64_MAX : 0);
-  char digits[48];
-  size_t n = 0;
-  do digits[n++] = (char)('0' + (int)(v % 10));
-  while ((v /= 10));
-  for (size_t i = 0; i < n; i++) out[i] = digits[n - 1 - i];
-  out[n] = 0;
+  slp_u128_text((slp_u128){upper, end ? UINT64_MAX : 0}, out);
 }
 
 int slp_world_split(slp_world *w, slp_known_stream *s, size_t shard) {

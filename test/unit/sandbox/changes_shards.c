@@ -3,16 +3,17 @@
 #include "sandbox_changes.h"
 
 static void check_cover(const slp_changes *s, uint32_t open) {
-  slp_u128 covered = 0;
+  slp_u128 covered = {0, 0};
   CHECK_INT(s->open_n, open);
   for (uint32_t i = 0; i < s->open_n; i++) {
     const slp_change_shard *sh = s->shards[s->open[i]];
-    CHECK(slp_change_open(sh) && sh->hash_start <= sh->hash_end);
-    covered += sh->hash_end - sh->hash_start + 1;
+    CHECK(slp_change_open(sh) && slp_u128_cmp(sh->hash_start, sh->hash_end) <= 0);
+    covered = slp_u128_add(covered, slp_u128_sub(sh->hash_end, sh->hash_start));
+    covered = slp_u128_add(covered, SLP_U128(1));
     CHECK(slp_change_shard_for(s, sh->hash_start) == sh);
     CHECK(slp_change_shard_for(s, sh->hash_end) == sh);
   }
-  CHECK(covered == 0); /* 2^128 */
+  CHECK(slp_u128_eq(covered, SLP_U128(0))); /* 2^128 */
 }
 
 static void check_lineage(const slp_changes *s) {
@@ -76,7 +77,7 @@ TEST(a_shard_of_one_hash_does_not_split) {
   bench t;
   slp_changes *s = open_table(&t, NULL, 1);
   slp_change_shard *sh = s->shards[0];
-  sh->hash_start = sh->hash_end = 5;
+  sh->hash_start = sh->hash_end = SLP_U128(5);
   CHECK_INT(slp_change_roll(t.box, s, sh, t.now_ms, 2), 0);
   CHECK_INT(sh->child_n, 1);
   CHECK_INT(s->open_n, 1);

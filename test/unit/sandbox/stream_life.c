@@ -31,31 +31,34 @@ TEST(three_shards_tile_the_ring) {
   bench_open(&t, &o);
   CHECK_INT(slp_box_stream(t.box, t.now_ms, "s", 3), 0);
   slp_stream *s = slp_box_find(t.box, SLP_STR("s"));
-  CHECK(s->shards[0]->hash_start == 0 && s->shards[2]->hash_end == ~(slp_u128)0);
-  for (int i = 0; i < 2; i++) CHECK(s->shards[i]->hash_end + 1 == s->shards[i + 1]->hash_start);
+  CHECK(slp_u128_eq(s->shards[0]->hash_start, SLP_U128(0)) &&
+        slp_u128_eq(s->shards[2]->hash_end, SLP_U128_MAX));
+  for (int i = 0; i < 2; i++)
+    CHECK(slp_u128_eq(slp_u128_add(s->shards[i]->hash_end, SLP_U128(1)), s->shards[i + 1]->hash_start));
   CHECK_INT(slp_box_stream(t.box, t.now_ms, "s", 3), -EEXIST);
   CHECK_INT(slp_box_stream(t.box, t.now_ms, "no spaces", 3), SLP_EINVAL);
   CHECK_INT(slp_box_stream(t.box, t.now_ms, "one", 1), 0);
   s = slp_box_find(t.box, SLP_STR("one"));
-  CHECK(s->shards[0]->hash_start == 0 && s->shards[0]->hash_end == ~(slp_u128)0);
+  CHECK(slp_u128_eq(s->shards[0]->hash_start, SLP_U128(0)) &&
+        slp_u128_eq(s->shards[0]->hash_end, SLP_U128_MAX));
   bench_close(&t);
 }
 
 static void check_tiling(slp_stream *s, uint32_t open) {
-  slp_u128 at = 0;
+  slp_u128 at = {0, 0};
   uint32_t n = 0;
   for (;;) {
     slp_box_shard *found = NULL;
     for (uint32_t i = 0; i < s->shards_n; i++) {
       slp_box_shard *sh = s->shards[i];
-      if (!slp_box_shard_open(sh) || sh->hash_start != at) continue;
+      if (!slp_box_shard_open(sh) || !slp_u128_eq(sh->hash_start, at)) continue;
       CHECK(found == NULL);
       found = sh;
     }
     CHECK(found != NULL);
     n++;
-    if (found->hash_end == ~(slp_u128)0) break;
-    at = found->hash_end + 1;
+    if (slp_u128_eq(found->hash_end, SLP_U128_MAX)) break;
+    at = slp_u128_add(found->hash_end, SLP_U128(1));
   }
   CHECK_INT(n, open);
   CHECK_INT(slp_box_open_shards(s), open);
