@@ -7,7 +7,8 @@
  * alignment. */
 typedef struct block {
   size_t n;
-  size_t unused; /* makes the header 16 bytes long, so that the block behind it stays aligned */
+  char unused[16 -
+              sizeof(size_t)]; /* makes the header 16 bytes long, so that the block behind it stays aligned */
 } block;
 _Static_assert(sizeof(block) == 16, "the header must keep 16-byte alignment");
 
