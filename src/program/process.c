@@ -17,16 +17,19 @@
 #define PUSH_MAX ((size_t)1 << 20)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
-/* Returns 1 if three descriptors are free. The first loop of a process needs one for itself, and then two for
- * a pipe for signals. If libuv can't make that pipe, it ends the process. */
+/* libuv ends the process if it can't make its pipe for signals, which the first loop of a process needs. How
+ * many descriptors it takes before depends on its version and the kernel: 1.44 takes one for epoll, 1.45 two
+ * rings of io_uring besides, 1.50 one ring. With the pipe that is five at most. A process that has fewer than
+ * LOOP_DESCRIPTORS could not read a stream. */
+#define LOOP_DESCRIPTORS 8
+
+/* Returns 1 if LOOP_DESCRIPTORS descriptors are free. */
 static int has_descriptors_left(void) {
-  int ends[2];
-  if (uv_pipe(ends, 0, 0)) return 0;
-  int third = fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
-  if (third >= 0) close(third);
-  close(ends[0]);
-  close(ends[1]);
-  return third >= 0;
+  int fds[LOOP_DESCRIPTORS], n = 2;
+  if (uv_pipe(fds, 0, 0)) return 0;
+  while (n < LOOP_DESCRIPTORS && (fds[n] = fcntl(fds[0], F_DUPFD_CLOEXEC, 0)) >= 0) n++;
+  for (int i = 0; i < n; i++) close(fds[i]);
+  return n == LOOP_DESCRIPTORS;
 }
 
 struct uv_loop_s *slp_loop_new(slp_mem *mem) {
