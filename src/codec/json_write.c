@@ -7,7 +7,7 @@
 #include "codec/utf8.h"
 
 #ifdef __SSE2__
-#include <emmintrin.h>
+#include <tmmintrin.h>
 #else
 #include "codec/json_plain.h"
 #endif
@@ -15,6 +15,7 @@
 /* ---- strings: blocks of 16 bytes, and single characters where a block can't be written ---- */
 
 #define BLOCK 16
+#define SSSE3 __attribute__((target("ssse3")))
 #define ESCAPE 6 /* the longest escape of one byte: \u001f */
 /* The room that a block may take: an escape for each byte, and a whole block that is stored behind them. */
 #define BLOCK_ROOM ((size_t)BLOCK * ESCAPE + BLOCK)
@@ -94,6 +95,93 @@ static unsigned find_stops(__m128i v, int one_line) {
   return (unsigned)_mm_movemask_epi8(stop);
 }
 
+/* En(a, b, c, d): the places of four bytes. Each byte k for which bit k of n is set has place 8 before it,
+ * where the backslash stands. */
+#define E0(a, b, c, d) a, b, c, d
+#define E1(a, b, c, d) 8, a, b, c, d
+#define E2(a, b, c, d) a, 8, b, c, d
+#define E3(a, b, c, d) 8, a, 8, b, c, d
+#define E4(a, b, c, d) a, b, 8, c, d
+#define E5(a, b, c, d) 8, a, b, 8, c, d
+#define E6(a, b, c, d) a, 8, b, 8, c, d
+#define E7(a, b, c, d) 8, a, 8, b, 8, c, d
+#define E8(a, b, c, d) a, b, c, 8, d
+#define E9(a, b, c, d) 8, a, b, c, 8, d
+#define E10(a, b, c, d) a, 8, b, c, 8, d
+#define E11(a, b, c, d) 8, a, 8, b, c, 8, d
+#define E12(a, b, c, d) a, b, 8, c, 8, d
+#define E13(a, b, c, d) 8, a, b, 8, c, 8, d
+#define E14(a, b, c, d) a, 8, b, 8, c, 8, d
+#define E15(a, b, c, d) 8, a, 8, b, 8, c, 8, d
+/* The rows of `spread` whose higher four bits are n. */
+#define ROW(low, n) \
+  { E##low(0, 1, 2, 3), E##n(4, 5, 6, 7) }
+#define ROWS(n)                                                                                      \
+  ROW(0, n), ROW(1, n), ROW(2, n), ROW(3, n), ROW(4, n), ROW(5, n), ROW(6, n), ROW(7, n), ROW(8, n), \
+      ROW(9, n), ROW(10, n), ROW(11, n), ROW(12, n), ROW(13, n), ROW(14, n), ROW(15, n)
+/* spread[m]: how eight bytes become up to sixteen, with a backslash before each byte k whose bit in m is
+ * set. */
+static const uint8_t spread[256][BLOCK] = {ROWS(0),  ROWS(1),  ROWS(2),  ROWS(3), ROWS(4),  ROWS(5),
+                                           ROWS(6),  ROWS(7),  ROWS(8),  ROWS(9), ROWS(10), ROWS(11),
+                                           ROWS(12), ROWS(13), ROWS(14), ROWS(15)};
+static const uint8_t bits_of[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
+/* Writes eight bytes with a backslash before each whose bit in m is set. v: the bytes, and a backslash. */
+SSSE3 static inline char *put_spread(char *to, __m128i v, unsigned m) {
+  __m128i order = _mm_loadu_si128((const __m128i *)(const void *)spread[m]);
+  _mm_storeu_si128((__m128i *)(void *)to, _mm_shuffle_epi8(v, order));
+  return to + 8 + bits_of[m & 15] + bits_of[m >> 4];
+}
+
+/* Replaces the bytes that have an escape of a letter, such as a newline, by that letter. *ret_known: a bit for
+ * each of them. */
+SSSE3 static __m128i put_letters(__m128i v, unsigned *ret_known) {
+  const __m128i letters = _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 'b', 't', 'n', 0, 'f', 'r', 0, 0);
+  __m128i letter = _mm_and_si128(_mm_shuffle_epi8(letters, v), _mm_cmplt_epi8(v, _mm_set1_epi8(16)));
+  __m128i has_letter = _mm_cmpgt_epi8(letter, _mm_setzero_si128());
+  *ret_known = (unsigned)_mm_movemask_epi8(has_letter);
+  return _mm_or_si128(_mm_andnot_si128(has_letter, v), letter);
+}
+
+/* Writes a block whose escapes all have two characters, as \" and \n have. Bit i of `stops` is set if byte i
+ * must be escaped. Returns the end of the block; or NULL, and has written nothing, if another escape is
+ * needed. */
+SSSE3 static inline char *put_short_escapes(char *to, __m128i v, unsigned stops) {
+  const __m128i backslash = _mm_set1_epi8('\\');
+  __m128i quoted = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, backslash));
+  unsigned others = stops & ~(unsigned)_mm_movemask_epi8(quoted), known = 0;
+  if (others) v = put_letters(v, &known);
+  if (others & ~known) return NULL;
+  to = put_spread(to, _mm_unpacklo_epi64(v, backslash), stops & 255);
+  return put_spread(to, _mm_unpackhi_epi64(v, backslash), stops >> 8);
+}
+
+/* A place in the output and one in a text. */
+typedef struct places {
+  char *to;
+  size_t at;
+} places;
+
+/* Writes the blocks from s.p[at] on that put_short_escapes() can write, up to the first that needs no escape
+ * at all. `last`: the last place at which a block has room. */
+SSSE3 static places put_escaped_blocks(places p, const char *last, slp_str s, int one_line) {
+  while (s.n - p.at >= BLOCK && p.to <= last) {
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.p + p.at));
+    unsigned stops = find_stops(v, one_line);
+    char *end = stops ? put_short_escapes(p.to, v, stops) : NULL;
+    if (!end) break;
+    p.to = end;
+    p.at += BLOCK;
+  }
+  return p;
+}
+
+/* Writes the last block of n bytes (1 to 16) if put_short_escapes() can write it. Returns its end, or NULL. */
+SSSE3 static char *put_escaped_last(char *to, __m128i v, size_t n, unsigned stops) {
+  char *end = put_short_escapes(to, v, stops);
+  return end ? end - (BLOCK - n) : NULL; /* behind the n bytes stand bytes without escapes */
+}
+
 /* Writes the n bytes at `from` with escapes, up to the first byte that is not ASCII. Bit i of `stops` is set
  * if byte i can't be written as it is. The caller has copied the block to `to` already, without escapes; 32
  * bytes can be read from `from`. Returns the end of what was written; *ret_read: how many of the n bytes were
@@ -123,6 +211,8 @@ static char *put_last(char *to, const char *from, size_t n, int one_line, size_t
   *ret_read = n;
   _mm_storeu_si128((__m128i *)(void *)to, v);
   if (!stops) return to + n;
+  char *end = __builtin_cpu_supports("ssse3") ? put_escaped_last(to, v, n, stops) : NULL;
+  if (end) return end;
   _mm_storeu_si128((__m128i *)(void *)block, v);
   return put_with_escapes(to, block, n, stops, ret_read);
 }
@@ -148,6 +238,14 @@ static size_t put_blocks(slp_buf *b, slp_str s, size_t at, int one_line) {
   while (s.n - at >= BLOCK && to <= last) {
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.p + at));
     unsigned stops = find_stops(v, one_line);
+    if (stops && __builtin_cpu_supports("ssse3")) {
+      places p = put_escaped_blocks((places){to, at}, last, s, one_line);
+      to = p.to;
+      if (at < p.at) {
+        at = p.at;
+        continue;
+      }
+    }
     if (stops && s.n - at < 2 * BLOCK) break;
     _mm_storeu_si128((__m128i *)(void *)to, v);
     if (stops) {

@@ -124,24 +124,13 @@ static int plain_writer(slp_buf *b, slp_str s, int one_line) {
 
 /* Makes a text whose kinds of characters come in runs, and are rare or frequent. */
 static size_t make_text(char *to, size_t most) {
-  static const char *const others[] = {"\"",
-                                       "\\",
-                                       "\n",
-                                       "\x01",
-                                       "\x7f",
-                                       "\xc3\xa9",
-                                       "\xd0\xb6",
-                                       "\xd8\x9c",
-                                       "\xc2\x85",
-                                       "\xe2\x82\xac",
-                                       "\xe2\x80\xa8",
-                                       "\xe4\xb8\xad",
-                                       "\xf0\x9f\x98\x80",
-                                       "\xff",
-                                       "\xed\xa0\x80",
-                                       "\xe4\xb8"};
+  static const char *const others[] = {
+      "\"",       "\\",           "\n",           "\t",           "\b",
+      "\x01",     "\x7f",         "\xc3\xa9",     "\xd0\xb6",     "\xd8\x9c",
+      "\xc2\x85", "\xe2\x82\xac", "\xe2\x80\xa8", "\xe4\xb8\xad", "\xf0\x9f\x98\x80",
+      "\xff",     "\xed\xa0\x80", "\xe4\xb8"};
   static const uint32_t often[] = {2, 3, 8, 30, 1000};
-  uint32_t rare = often[next_random(5)], kinds = next_random(4) ? 13 : SLP_COUNT(others), kind = 0;
+  uint32_t rare = often[next_random(5)], kinds = next_random(4) ? 15 : SLP_COUNT(others), kind = 0;
   size_t n = 0, wanted = next_random((uint32_t)most + 1);
   while (n < wanted) {
     if (next_random(3) == 0) kind = next_random(kinds);
