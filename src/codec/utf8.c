@@ -1,9 +1,9 @@
 /* utf8.c - checks UTF-8 by the well-formed byte table of the Unicode Standard (table 3-7). */
 #include "codec/utf8.h"
 
+#include <stdint.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
-#include <stdint.h>
 #endif
 
 static int is_continuation_byte(char c) { return ((uint8_t)c & 0xC0) == 0x80; }
