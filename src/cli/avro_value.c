@@ -105,7 +105,7 @@ static int put_string(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
 }
 
 static int put_float(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
-  slp_str s;
+  slp_str s = {NULL, 0};
   float x;
   int r = take_avro_bytes(v, sizeof x, &s, why);
   if (r) return r;
@@ -117,7 +117,7 @@ static int put_float(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
 }
 
 static int put_double(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
-  slp_str s;
+  slp_str s = {NULL, 0};
   double x;
   uint64_t bits = 0;
   int r = take_avro_bytes(v, sizeof x, &s, why);
@@ -145,10 +145,10 @@ static int put_symbol(slp_avro_value *v, slp_buf *b, const slp_avro_type *t, cha
 }
 
 static int put_boolean(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
-  slp_str s;
+  slp_str s = {NULL, 0};
   int r = take_avro_bytes(v, 1, &s, why);
-  if (!r && (uint8_t)*s.p > 1) r = cut_short(why);
-  return r ? r : slp_buf_add_z(b, *s.p ? "true" : "false");
+  if (r) return r;
+  return (uint8_t)*s.p > 1 ? cut_short(why) : slp_buf_add_z(b, *s.p ? "true" : "false");
 }
 
 /* ---- values with parts ---- */
