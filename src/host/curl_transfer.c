@@ -116,7 +116,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg) {
   while (end > 0 && (p[end - 1] == '\n' || p[end - 1] == '\r' || p[end - 1] == ' ' || p[end - 1] == '\t'))
     end--;
   while (colon < end && p[colon] != ':') colon++;
-  if (end == 0) t->head_complete = 1;
+  /* libcurl 8.23 also hands over a line without its end, when the connection closes within that line. */
+  if (end == 0 && whole > 0 && p[whole - 1] == '\n') t->head_complete = 1;
   if (colon == end || t->body_begun) return whole;
   size_t from = colon + 1;
   while (from < end && (p[from] == ' ' || p[from] == '\t')) from++;
