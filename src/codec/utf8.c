@@ -2,6 +2,7 @@
 #include "codec/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif

@@ -409,8 +409,8 @@ static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) 
        * the oldest connection. */
       curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)running_max))
     return SLP_ENOMEM;
-  /* From libcurl 8.20 on the threads of its resolver belong to the multi handle, which would wait for them when
-   * it is freed. This option is what CURLOPT_QUICK_EXIT is for older versions, which do not know it. */
+  /* From libcurl 8.20 on the threads of its resolver belong to the multi handle, which waits for them when it
+   * is freed. This option is what CURLOPT_QUICK_EXIT is for older versions, which do not know it. */
   const CURLMoption quick_exit = (CURLMoption)21; /* CURLMOPT_QUICK_EXIT, which older headers lack */
   (void)curl_multi_setopt(lane->multi, quick_exit, 1L);
   return slp_curl_sockets_multi(lane);
