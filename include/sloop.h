@@ -329,7 +329,7 @@ typedef struct sloop_opts_s {
   const char *endpoint;   /* NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
                              AWS_ENDPOINT_URL, the profile's, the region's. Else a URL */
   const char *profile;    /* NULL: AWS_PROFILE or "default" */
-  const char *ca_bundle;  /* NULL: AWS_CA_BUNDLE, else the system's. Else a file of certificates */
+  const char *ca_bundle;  /* a file of certificates. NULL: AWS_CA_BUNDLE, SSL_CERT_FILE or the system's */
   const char *user_agent; /* NULL: "sloop/VERSION" */
   sloop_t *join; /* NULL. Else a consumer that was neither started nor closed yet (SLOOP_EOPTION: it was).
                     That consumer's loop is used, whatever loop sloop_open() is given. Both consumers share

@@ -23,7 +23,7 @@ const slp_setting slp_settings[] = {
     TEXT(region, "name", "AWS region; else the ARN's, AWS_REGION, the profile's"),
     TEXT(profile, "name", "profile in ~/.aws; else AWS_PROFILE or default"),
     TEXT(endpoint, "URL", "the same as -b"),
-    TEXT(ca_bundle, "file", "certificates to trust; else AWS_CA_BUNDLE or the system's"),
+    TEXT(ca_bundle, "file", "certificates to trust; else AWS_CA_BUNDLE, SSL_CERT_FILE or the system's"),
     TEXT(user_agent, "text", "what we call ourselves; else sloop/VERSION"),
     NUMBER(order_wait_ms, U32, 0, UINT32_MAX, "ms",
            "how long a failing shard may hold the others back; max: for ever (with -e and -c)"),

@@ -6,6 +6,7 @@
  * finish_done_transfers() reads the messages of the multi handle. */
 #include "base/list.h"
 #include "base/mem.h"
+#include "host/ca_file.h"
 #include "host/curl_transfer.h"
 #include "host/host.h"
 #include "host/proxy.h"
@@ -419,13 +420,14 @@ static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) 
 static int copy_paths(slp_uv_host *u, const slp_uv_options *o, const curl_version_info_data *v) {
   slp_mem *mem = u->host.mem;
   const char *agent = o->user_agent ? o->user_agent : "sloop/" SLP_VERSION;
-  const char *file = o->ca_bundle ? o->ca_bundle : v->cainfo;
+  /* A directory of certificates is used only if libcurl was built without a default file of certificates: see
+   * tls_options() in curl_transfer.c. */
+  int by_folder = !v->cainfo && v->capath;
+  const char *file = o->ca_bundle ? o->ca_bundle : slp_ca_file(v->cainfo, by_folder);
   u->user_agent = slp_strdup(mem, slp_str_of(agent));
   if (!u->user_agent) return SLP_ENOMEM;
   if (file && !(u->ca_file = slp_strdup(mem, slp_str_of(file)))) return SLP_ENOMEM;
-  /* A directory of certificates is used only if libcurl was built without a default file of certificates: see
-   * tls_options() in curl_transfer.c. */
-  if (!file && v->capath && !(u->ca_path = slp_strdup(mem, slp_str_of(v->capath)))) return SLP_ENOMEM;
+  if (!file && by_folder && !(u->ca_path = slp_strdup(mem, slp_str_of(v->capath)))) return SLP_ENOMEM;
   return 0;
 }
 

@@ -1,6 +1,7 @@
 /* curl_text.c - turns a failure of libcurl into an error code of this library, and a sentence with host and
  * port. */
 #include "base/mem.h"
+#include "host/ca_file.h"
 #include "host/err.h"
 #include "host/proxy.h"
 #include "host/uv_host.h"
@@ -152,6 +153,14 @@ static const char *bundle_trouble(const char *path) {
   return folder ? slp_file_why(-EISDIR) : "it holds no certificate";
 }
 
+/* Returns 1 if nobody has named this file: it is where systems keep their certificates. */
+static int is_of_the_system(const char *path) {
+  const char *place;
+  for (unsigned i = 0; (place = slp_ca_file_place(i)); i++)
+    if (strcmp(place, path) == 0) return 1;
+  return 0;
+}
+
 static int bad_bundle(char *text, size_t room, const slp_curl_failure *f) {
   const char *of_proxy = f->proxy && f->proxy->tls ? slp_proxy_ca() : NULL;
   if (of_proxy && strstr(f->detail, of_proxy)) {
@@ -160,8 +169,10 @@ static int bad_bundle(char *text, size_t room, const slp_curl_failure *f) {
     return SLOOP_ETLS;
   }
   const char *file = f->ca_file ? f->ca_file : "the system";
-  snprintf(text, room, "certificates to trust can't be read from %s: %s; check ca_bundle and AWS_CA_BUNDLE",
-           file, f->ca_file ? bundle_trouble(f->ca_file) : "there are none");
+  snprintf(text, room, "certificates to trust can't be read from %s: %s; %s", file,
+           f->ca_file ? bundle_trouble(f->ca_file) : "there are none",
+           is_of_the_system(file) ? "install ca-certificates, or set AWS_CA_BUNDLE or SSL_CERT_FILE"
+                                  : "check ca_bundle, AWS_CA_BUNDLE and SSL_CERT_FILE");
   return SLOOP_ETLS;
 }
 

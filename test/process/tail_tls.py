@@ -118,6 +118,27 @@ def by_profile(server, stream, put, certificates):
         return one_line(done, ("certificate",))
 
 
+def by_ssl_cert_file(server, stream, put, certificates):
+    """SSL_CERT_FILE stands for the system's file; AWS_CA_BUNDLE wins over it."""
+    with certificates.front(server, "good") as proxy:
+        done = harness.tail(["-o", "oldest", "-e", "-J", stream],
+                            {**environment(proxy.url, None), "SSL_CERT_FILE": certificates.path("ca.pem")}, 30)
+        expect(done.code == 0, str(done))
+        harness.judge_once(harness.records_of(done.out), put)
+        more = {"SSL_CERT_FILE": certificates.path("stranger.pem")}
+        done = harness.tail(["-o", "oldest", "-e", "-J", stream],
+                            {**environment(proxy.url, certificates.path("ca.pem")), **more}, 30)
+        expect(done.code == 0, str(done))
+    with certificates.front(server, "good") as proxy:
+        done = harness.tail(["-o", "oldest", "-e", stream], {**environment(proxy.url, None), **more}, LIMIT + 10)
+    expect(proxy.counts["requests"] == 0, f"requests were sent to it: {proxy.counts}")
+    one_line(done, ("certificate",))
+    with certificates.front(server, "good") as proxy:
+        more = {"SSL_CERT_FILE": certificates.path("nowhere.pem")}
+        done = harness.tail(["-o", "oldest", "-e", stream], {**environment(proxy.url, None), **more}, LIMIT + 10)
+    return one_line(done, ("nowhere.pem",))
+
+
 def cut_inside_tls(server, stream, put, certificates):
     """Ends without close_notify, and resets, in the middle of answers."""
     rules = ["2:cut:900:GetRecords", "2:rst:700:GetRecords"]
@@ -186,6 +207,7 @@ def on_sandbox(tests, server):
         tests.run("AWS_CA_BUNDLE", works, server, stream, put, made, False)
         tests.run("-X ca_bundle", works, server, stream, put, made, True)
         tests.run("ca_bundle of a profile", by_profile, server, stream, put, made)
+        tests.run("SSL_CERT_FILE", by_ssl_cert_file, server, stream, put, made)
         tests.run("JSON over TLS", works, server, stream, put, made, False, "json")
         tests.run("cut and reset inside TLS", cut_inside_tls, server, stream, put, made)
         tests.run("unknown authority", refused, server, stream, made, "good", stranger, certificate)
