@@ -23,6 +23,9 @@
 /* In one round (leader.c) a worker gives up at most MOVES_MIN leases that it reads, or a tenth of an even
  * share if that is more. */
 #define MOVES_MIN 20
+/* the same in the first seconds of a new application: its first leader has taken up to so many leases
+ * (leader.c), also for workers that join a moment later */
+#define MOVES_START 64
 /* after this time the next round begins, if a worker has more leases to give up than one round moves */
 #define MORE_US 2000000
 /* If a worker gave a lease up because the shard made no progress, the lease is not assigned to that worker
@@ -217,12 +220,13 @@ static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign
 /* Returns how many leases may move away from one worker in one round. After each new assignment every worker
  * looks at all its leases. So a large share moves in a few large steps, each a tenth of a share, and not in
  * many small ones. */
-static uint32_t moves_max(const slp_snapshot *s) {
-  return (uint32_t)slp_max_u64(MOVES_MIN, s->leases_n / (s->workers_n + 1) / 10);
+static uint32_t moves_max(const slp_snapshot *s, int starts) {
+  uint64_t least = starts ? MOVES_START : MOVES_MIN;
+  return (uint32_t)slp_max_u64(least, s->leases_n / (s->workers_n + 1) / 10);
 }
 
-int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int counts, uint64_t *ret_again_us) {
-  slp_assign p = {NULL, s->workers_n, NULL, s->leases_n, moves_max(s)};
+int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int counts, int starts, uint64_t *ret_again_us) {
+  slp_assign p = {NULL, s->workers_n, NULL, s->leases_n, moves_max(s, starts)};
   p.workers = slp_zalloc_n(f->mem, s->workers_n + 1, sizeof *p.workers);
   p.leases = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *p.leases);
   *ret_again_us = SLP_NEVER;

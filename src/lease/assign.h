@@ -11,8 +11,9 @@
 void slp_assign_begin(slp_fleet *f);
 /* Adds to the bulk write one write for each assignment row that must change. Returns 1 if there are any, 0
  * otherwise. counts, 1: this is a counting round (fleet_inside.h). So the function also counts, for each
- * lease, in how many such rounds in a row its owner has not handed it over. *ret_again_us: the time until
- * leases should be assigned again; SLP_NEVER: not needed. */
-int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int counts, uint64_t *ret_again_us);
+ * lease, in how many such rounds in a row its owner has not handed it over. starts, 1: the application is
+ * new, and its first leader has taken leases that are for others; so more leases may move. *ret_again_us: the
+ * time until leases should be assigned again; SLP_NEVER: not needed. */
+int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int counts, int starts, uint64_t *ret_again_us);
 
 #endif

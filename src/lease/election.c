@@ -48,6 +48,7 @@
 #define TURN_US 200000
 
 static void leadership_read(slp_read *r);
+static void run_for_free_leadership(slp_fleet *f, const slp_leaderless *none);
 static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t sent_us, uint64_t at_us);
 static void leader_read(slp_read *r);
 
@@ -139,9 +140,9 @@ static void on_election_timer(slp_timer *t) {
   slp_election *e = &f->election;
   if (e->role == SLP_ROLE_SEEKS && !e->write.busy && !e->read.busy) {
     slp_paced_done(&e->paced, slp_fleet_now(f), SEEK_MOST_US);
-    uint64_t at_us;
-    if (slp_spread_take_leaderless(f, &at_us))
-      know_leadership(f, NULL, at_us, at_us);
+    slp_leaderless none;
+    if (slp_spread_take_leaderless(f, &none))
+      run_for_free_leadership(f, &none);
     else
       read_row(f, SLP_OPERATION_LEAD, (slp_str){"", 0}, 1, leadership_read);
   } else if (e->role == SLP_ROLE_FOLLOWS) {
@@ -191,8 +192,8 @@ static int another_was_faster(slp_fleet *f, const slp_write *op) {
 }
 
 /* Called when this worker has become the leader: takes in the hold (hold.h) from the row of leadership in the
- * answer. If the answer shows no row: a row that this worker has just created has no hold, and the hold in an
- * older row was taken in when the row was read. */
+ * answer. If the answer shows no row: a row that this worker has just created has no hold. The hold in an
+ * older row was taken in when the row was read, or will be in the leader's first round. */
 static void know_hold(slp_fleet *f, const slp_write *op) {
   const slp_leadership_row *lead = op->row.kind == SLP_ROW_LEADERSHIP ? &op->row.u.leadership : NULL;
   static const slp_hold none = {.version = 0};
@@ -231,6 +232,16 @@ static void run_for(slp_fleet *f, const slp_leadership_row *lead) {
   if (!lead) i->spread = f->schema->spread;
   e->write.tries_max = 3;
   slp_write_send(&e->write, on_leadership_written);
+}
+
+/* Tries to lead, when no worker led before this worker joined. The row is not read again: the write has the
+ * row of that time as its condition, and its answer shows the hold (hold.h) as it is after this worker
+ * joined. */
+static void run_for_free_leadership(slp_fleet *f, const slp_leaderless *none) {
+  slp_leadership_row lead = {.epoch = none->epoch};
+  f->election.read_us = none->at_us;
+  if (none->there && none->start.kind == SLP_POSITION_TIME) f->election.start = none->start;
+  run_for(f, none->there ? &lead : NULL);
 }
 
 void slp_election_resign(slp_fleet *f, void (*done)(slp_write *op)) {

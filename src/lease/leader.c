@@ -41,15 +41,19 @@
 
 /* time between two reads of the list of workers (slp_leader_watch) */
 #define WATCH_US 500000
+/* the same while no other worker takes leases */
+#define WATCH_ALONE_US 750000
 /* between two reads of the list of workers, the table has time to serve this many read units of other
  * reads */
 #define WATCH_REST 8
 /* how long the leader waits before it assigns, so that workers that start together get their leases in one
- * round */
+ * round; not needed for a worker that has notified the leader */
 #define SETTLE_US 1000000
 /* The first leader of a new fleet assigns leases only this long after it began to lead, if other workers have
- * joined. */
+ * joined, and if not all leases have an owner. */
 #define SETTLE_FIRST_US 2000000
+/* the first leader of a new application may hand over many leases in one round for this long */
+#define START_US 10000000
 /* time between two counting rounds if shard syncs are further apart (list_ms); counting rounds find leases
  * that no worker acts on */
 #define REVIEW_US 60000000
@@ -94,7 +98,8 @@ void slp_leader_sync(slp_fleet *f, uint64_t in_us) {
 }
 
 static uint64_t next_watch_us(slp_fleet *f) {
-  return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, WATCH_US, 10), WATCH_REST);
+  uint64_t every_us = f->leader.alone ? WATCH_ALONE_US : WATCH_US;
+  return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, every_us, 10), WATCH_REST);
 }
 
 /* Reads the list of workers, unless the table throttles. Then it may allow only one read in several seconds,
@@ -215,10 +220,7 @@ static void on_members_watched(slp_fleet *f) {
       slp_leader_assign(f, 0);
     }
   }
-  /* While the table throttles, a worker that joins does not notify the leader, to save that write. So the
-   * leader must keep reading the list of workers even if it was alone. */
-  if (!f->leader.alone || !slp_members_list_came(f) || slp_fleet_throttled(f))
-    slp_fleet_timer(f, &f->leader.watch_timer, next);
+  slp_fleet_timer(f, &f->leader.watch_timer, next);
 }
 
 void slp_leader_watch(slp_fleet *f) {
@@ -290,10 +292,15 @@ static void on_assignments_written(slp_fleet *f, uint32_t refused, int given_up)
 
 /* ---- the writes of a round ---------------------------------------------------------------------- */
 
-/* If a table allows about one write a second, other workers learn of their assignments long after the leases
- * were created. So the leader takes up to OWNED_MOST leases itself, with the writes that create them or right
- * after that. It hands a lease over when the lease is assigned to another worker. A stream with more shards
- * needs more capacity than such a table has, whichever worker takes the leases. */
+/* The first leader of an application takes up to OWNED_MOST leases itself, with the writes that create them.
+ * So their first records need not wait for workers that may join, nor for an assignment. The leader hands a
+ * lease over when the lease is assigned to another worker. With thousands of leases that would be thousands
+ * of hand-overs, so the other leases wait for the first assignment.
+ *
+ * If a table allows about one write a second, other workers learn of their assignments long after the leases
+ * were created. So a leader then takes each lease that it creates, with that write or right after it. A
+ * stream with more than OWNED_MOST shards needs more capacity than such a table has, whichever worker takes
+ * the leases. */
 #define OWNED_MOST 64
 
 /* Returns 1 if this worker has led for SETTLE_FIRST_US without another worker; workers that start together
@@ -304,11 +311,11 @@ static int has_been_alone(slp_fleet *f) {
   return d->alone && !d->others && slp_fleet_now(f) >= slp_after_us(d->since_us, SETTLE_FIRST_US);
 }
 
-/* Returns 1 if this leader should create leases with itself as the owner. */
+/* Returns 1 if this leader should create its next lease with itself as the owner. */
 static int takes_what_it_makes(slp_fleet *f) {
   if (!slp_hold_is(f, SLP_HOLD_OFF)) return 0;
   if (slp_fleet_is_scarce(f)) return slp_listed_n(f) <= OWNED_MOST;
-  return has_been_alone(f);
+  return has_been_alone(f) || (f->leader.made_first && f->leader.owned_n < OWNED_MOST);
 }
 
 /* Called before a write of a round is sent. Returns 0 if it is a CREATE that is not needed: this worker has
@@ -319,6 +326,7 @@ static int to_be_written(slp_fleet *f, slp_operation *i) {
   slp_lease *l = takes_what_it_makes(f) ? slp_lease_make(f, i->shard) : NULL;
   if (!l) return 1; /* no memory: the row is created without an owner */
   i->owns = 1;
+  f->leader.owned_n++;
   slp_lease_makes(l);
   return 1;
 }
@@ -394,6 +402,7 @@ static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   }
   f->leader.made = found.made > 0;
   f->leader.made_first = found.made && !s->leases_n;
+  f->leader.owned_n = 0;
   if (slp_bulk_write_n(f)) {
     slp_bulk_write_run(f, &of_round, on_missing_rows_created);
     return 1;
@@ -426,11 +435,17 @@ static int others_take(slp_fleet *f, const slp_snapshot *s) {
   return 0;
 }
 
-/* Returns 1 while other workers that were started together with this worker may still join. The leader then
- * assigns when SETTLE_FIRST_US is over. */
-static int is_settling(slp_fleet *f) {
+static int some_have_no_owner(const slp_snapshot *s) {
+  for (size_t i = 0; i < s->leases_n; i++)
+    if (!s->leases[i].owner.n && s->leases[i].position.kind != SLP_POSITION_END) return 1;
+  return 0;
+}
+
+/* Returns 1 while other workers that were started together with this worker may still join, and leases wait
+ * for an owner. The leader then assigns when SETTLE_FIRST_US is over. */
+static int is_settling(slp_fleet *f, const slp_snapshot *s) {
   uint64_t settle = f->leader.since_us + SETTLE_FIRST_US, now = slp_fleet_now(f);
-  if (!f->leader.made_first || !f->leader.others || now >= settle) return 0;
+  if (!f->leader.made_first || !f->leader.others || now >= settle || !some_have_no_owner(s)) return 0;
   slp_leader_assign(f, settle - now);
   return 1;
 }
@@ -444,6 +459,11 @@ static void know_hold(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->assignments_n; i++)
     if (s->assignments[i].hold.version > newest.version) newest = s->assignments[i].hold;
   slp_hold_outlived(f, &newest);
+}
+
+/* Returns 1 if this worker has made the first leases of the application less than START_US ago. */
+static int has_just_started(slp_fleet *f) {
+  return f->leader.made_first && slp_fleet_now(f) < slp_after_us(f->leader.since_us, START_US);
 }
 
 static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
@@ -469,8 +489,8 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
     slp_election_changed(f);
   }
   if (f->leader.sync && sync_shards(f, s)) return;
-  if (is_settling(f)) return;
-  int some = slp_assign_write(f, s, review, &again_us);
+  if (is_settling(f, s)) return;
+  int some = slp_assign_write(f, s, review, has_just_started(f), &again_us);
   review_later(f);
   if (again_us != SLP_NEVER) slp_leader_assign(f, again_us);
   if (!some) return;

@@ -22,11 +22,13 @@ typedef struct slp_leader {
   uint8_t others; /* 1: by the rows that the last round has read, another worker takes leases */
   uint8_t made; /* 1: this round has created leases, which may cover hash keys that no lease covered before */
   uint8_t made_first; /* 1: the leases that this round has created are the first ones of this fleet */
-  uint8_t sync;       /* 1: the round under way compares the stream with the table (shard sync) */
-  uint8_t whole;      /* 1: the round under way reads every partition key that may have leases */
-  slp_early early;    /* changed by early_move() alone */
-  uint64_t round_us;  /* when the present round began to read */
-  uint64_t since_us;  /* when this worker began to lead */
+  /* how many leases the last shard sync has created with this worker as the owner */
+  uint32_t owned_n;
+  uint8_t sync;      /* 1: the round under way compares the stream with the table (shard sync) */
+  uint8_t whole;     /* 1: the round under way reads every partition key that may have leases */
+  slp_early early;   /* changed by early_move() alone */
+  uint64_t round_us; /* when the present round began to read */
+  uint64_t since_us; /* when this worker began to lead */
   /* when the last counting round was, which looks for stuck leases (assign.c); 0: there was none */
   uint64_t reviewed_us;
   uint64_t whole_us; /* the next round that reads every partition key is not due before this time */

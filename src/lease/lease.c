@@ -19,6 +19,7 @@
 #include "lease/instance.h"
 #include "lease/lease_part.h"
 #include "lease/processor.h"
+#include "lease/read.h"
 #include "lease/schema.h"
 #include "lease/shard_set.h"
 #include "lease/strategy.h"
@@ -252,6 +253,10 @@ void slp_lease_assigned(slp_lease *l, int keep) {
   if (l->want.named || assigned != l->want.assigned) slp_lease_touch(l);
   l->want.assigned = (uint8_t)assigned;
   l->want.named = 0;
+  /* Another worker will soon claim the lease. A table that serves few reads is not asked more often. */
+  if (assigned || !slp_lease_in(l, SLP_LEASE_HELD) || slp_fleet_is_scarce(l->f)) return;
+  l->poll.often_us = slp_fleet_now(l->f) + SLP_LEASE_ALERT_US;
+  slp_lease_poll(l, slp_fleet_now(l->f));
 }
 
 void slp_lease_doubt_end(slp_lease *l) {

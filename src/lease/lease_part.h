@@ -95,6 +95,10 @@ typedef struct slp_lease_image {
 } slp_lease_image;
 
 /* The times at which something must be done about the lease. row_poll.c uses them. */
+/* After a lease begins to be wanted, or its row may have changed, or it is assigned to this worker no more,
+ * the row is read often for this long. */
+#define SLP_LEASE_ALERT_US 5000000
+
 typedef struct slp_lease_poll_times {
   uint64_t row_us;   /* when the lease's row must be read; SLP_NEVER: it need not be read */
   uint64_t step_us;  /* when slp_lease_step must run for the lease; SLP_NEVER: only after an event */

@@ -39,9 +39,7 @@
 #define KEPT_REST 20
 #define SELDOM_US 1000000
 #define EXPECTED_US 20000000 /* the longest time between reads of the row of a lease in EXPECTED */
-/* after a lease begins to be wanted, or its row may have changed (slp_lease_alert), the row is read every
- * OFTEN_US for this long */
-#define ALERT_US 5000000
+#define ALERT_US SLP_LEASE_ALERT_US
 /* AWS accepts no copy of a signed request that is older than this, so no copy of a CREATE can arrive later */
 #define MADE_US UINT64_C(300000000)
 /* Least and greatest time between two TAKEs of the same lease. The time grows while the lease is taken again
@@ -60,8 +58,10 @@ static uint64_t next_wanted_read_us(slp_lease *l) {
 }
 
 /* Returns when the row of a lease that this worker has is read again. */
-static uint64_t next_kept_read_us(slp_fleet *f) {
-  return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, SELDOM_US, 10), KEPT_REST);
+static uint64_t next_kept_read_us(slp_lease *l) {
+  slp_fleet *f = l->f;
+  uint64_t now = slp_fleet_now(f), wait_us = now < l->poll.often_us ? OFTEN_US : SELDOM_US;
+  return now + slp_reads_rest_us(f, slp_fleet_jitter(f, wait_us, 10), KEPT_REST);
 }
 
 /* ---- a lease that this worker wants ------------------------------------------------------------ */
@@ -326,7 +326,7 @@ static void saw_mine(slp_lease *l) {
     if (p) p->wanted = 1;
   }
   if (l->row.paused && slp_lease_in(l, SLP_LEASE_OPEN)) give_up(l, SLP_RELEASE_HOLD);
-  if (is_draining(l) || !l->want.assigned) slp_lease_poll(l, next_kept_read_us(f));
+  if (is_draining(l) || !l->want.assigned) slp_lease_poll(l, next_kept_read_us(l));
   slp_lease_touch(l);
 }
 
@@ -522,7 +522,7 @@ static void step_owned_lease(slp_lease *l) {
   } else if (must_hand_to_claimer(l)) {
     start_draining(l, SLP_RELEASE_HANDOVER);
   } else if (!slp_lease_save_due(l) && !l->want.assigned) {
-    slp_lease_poll(l, next_kept_read_us(f));
+    slp_lease_poll(l, next_kept_read_us(l));
   }
 }
 

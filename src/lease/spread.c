@@ -14,7 +14,7 @@
 #define AGAIN_US 200000
 /* after this time a row of leadership that can't be read is read again */
 #define BAD_US 5000000
-/* if the row of leadership was found missing longer ago than this, it is read again */
+/* if the row of leadership was found without an owner longer ago than this, it is read again */
 #define LEAD_FRESH_US 30000000
 
 static void leadership_read(slp_read *r);
@@ -69,10 +69,18 @@ static void read_leadership_row(slp_fleet *f) {
     set_spread_timer_in(f, AGAIN_US);
 }
 
-int slp_spread_take_leaderless(slp_fleet *f, uint64_t *ret_at_us) {
-  *ret_at_us = f->spread.leaderless_us;
-  f->spread.leaderless_us = 0;
-  return *ret_at_us && slp_fleet_now(f) - *ret_at_us < LEAD_FRESH_US;
+int slp_spread_take_leaderless(slp_fleet *f, slp_leaderless *ret) {
+  *ret = f->spread.leaderless;
+  f->spread.leaderless.at_us = 0;
+  return ret->at_us && slp_fleet_now(f) - ret->at_us < LEAD_FRESH_US;
+}
+
+static void note_leaderless(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us) {
+  slp_leaderless *none = &f->spread.leaderless;
+  *none = (slp_leaderless){.at_us = lead && lead->owner.n ? 0 : at_us, .there = lead != NULL};
+  if (!lead) return;
+  none->epoch = lead->epoch;
+  none->start = lead->start;
 }
 
 static void leadership_read(slp_read *r) {
@@ -89,7 +97,7 @@ static void leadership_read(slp_read *r) {
     return;
   }
   const slp_leadership_row *lead = row.kind == SLP_ROW_LEADERSHIP ? &row.u.leadership : NULL;
-  f->spread.leaderless_us = lead ? 0 : r->rq->done_us;
+  note_leaderless(f, lead, r->rq->done_us);
   if (lead)
     set_known_spread(f, lead->spread);
   else if (!slp_is_spread(&f->schema->fresh))

@@ -4,6 +4,7 @@
 #ifndef SLP_LEASE_SPREAD_H
 #define SLP_LEASE_SPREAD_H
 
+#include "core/position.h"
 #include "host/host.h"
 #include "lease/lease_types.h"
 #include "lease/read.h"
@@ -18,14 +19,20 @@ typedef enum slp_spread_state {
   SLP_SPREAD_KNOWN
 } slp_spread_state;
 
+/* the row of leadership as it was read before this worker joined, if no worker led then */
+typedef struct slp_leaderless {
+  uint64_t at_us; /* when the answer came; 0: a worker led, or slp_spread_take_leaderless has returned it */
+  uint8_t there;  /* 1: there was a row, without an owner; 0: there was no row */
+  uint64_t epoch; /* of the row */
+  slp_position start;
+} slp_leaderless;
+
 typedef struct slp_spreading {
   slp_spread_state state;
   /* 1: the guess was wrong, so this worker's own row has another format than the row of leadership asks
    * for */
   uint8_t other;
-  /* When the row of leadership was read before this worker joined, and did not exist; 0: it existed, or
-   * slp_spread_take_leaderless has returned it. */
-  uint64_t leaderless_us;
+  slp_leaderless leaderless;
   /* read: of the row of leadership, or of leases under the first key. former: of the rows of an earlier
    * stream with the same name. */
   slp_read read, former;
@@ -38,11 +45,10 @@ typedef struct slp_spreading {
 /* Finds out the spread, however long that takes, and then calls `then`. If the spread is known already, calls
  * `then` at once. */
 void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f));
-/* Uses once what was read before this worker joined. Returns 1 if the row of leadership did not exist then;
- * *ret_at_us is the time of that read. Returns 0 if that read was too long ago, or was used already. Also
- * returns 0 if the row existed: the hold (hold.h) is in that row, and an operator may have switched it on
- * since, so the caller must read the row again. */
-int slp_spread_take_leaderless(slp_fleet *f, uint64_t *ret_at_us);
+/* Uses once what was read before this worker joined. Returns 1 if no worker led then, and fills *ret. Returns
+ * 0 if a worker led, or if that read was too long ago or was used already. The hold (hold.h) in that row is
+ * not returned, because an operator may have switched it on since. */
+int slp_spread_take_leaderless(slp_fleet *f, slp_leaderless *ret);
 /* To be called when the row of leadership was read. Returns 1; or 0 if leases are under other keys than those
  * that this worker uses. */
 int slp_spread_agrees(slp_fleet *f, const slp_leadership_row *row);

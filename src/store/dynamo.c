@@ -38,7 +38,7 @@
 /* CreateTable takes some seconds. DescribeTable is repeated until the table is ACTIVE, for at most
  * PREPARE_US_MAX. */
 #define PREPARE_US_MAX 120000000u
-#define POLL_US_MIN 100000u
+#define POLL_US_MIN 25000u
 #define POLL_US_MAX 2000000u
 /* if keys of a BatchGetItem stay unprocessed for this long, the request fails */
 #define BATCH_US_MAX 10000000u

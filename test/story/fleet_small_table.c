@@ -119,7 +119,8 @@ TEST(rows_that_were_made_are_known_to_a_maker_that_leads_no_more) {
   for (seed = 1; seed <= sim_share(40); seed++) {
     fw_world *w = begin(1, 3, 0, cut_the_maker);
     CHECK(w->leads > 1);
-    within_bounds("all shards are read", begun.all_us, 150 * FW_S);
+    /* of 200 seeds half take 75 s, nine in ten 110 s, and one more than 180 s */
+    within_bounds("all shards are read", begun.all_us, 200 * FW_S);
     w->faults.units_s = 0;
     settle(w, 100 * FW_S);
     finish(w);
