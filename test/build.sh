@@ -1,5 +1,6 @@
 #!/bin/sh
-# Configures a build folder once and builds: sh test/build.sh FOLDER [TARGET...] ; MESON_ARGS are for its setup.
+# Configures a build folder once and builds: sh test/build.sh FOLDER [TARGET...] ; MESON_ARGS are for its setup. With
+# --only-setup in place of targets nothing is built.
 # Quiet when all goes well. A folder made with other MESON_ARGS or before some optional library was installed is
 # configured anew.
 set -eu
@@ -22,4 +23,4 @@ if [ ! -e "$folder/build.ninja" ] || [ "$(cat "$folder/.made-with" 2>/dev/null)"
   meson setup ${MESON_ARGS:-} "$folder" "$root" >"$log" 2>&1 </dev/null || fail "meson setup failed"
   printf '%s' "$key" >"$folder/.made-with"
 fi
-ninja -C "$folder" "$@" >"$log" 2>&1 </dev/null || fail "the build failed"
+[ "${1:-}" = --only-setup ] || ninja -C "$folder" "$@" >"$log" 2>&1 </dev/null || fail "the build failed"

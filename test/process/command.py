@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+import cpu_waits
+
 _tests = []
 
 
@@ -57,8 +59,11 @@ def environment(extra=None, keep_aws=False):
 
 
 class Ran:
-    def __init__(self, process, out, err, seconds):
-        self.code, self.out, self.err, self.seconds = process.returncode, out, err.decode(), seconds
+    """What a command said. seconds: without what it waited for a CPU; took: with it."""
+
+    def __init__(self, process, ended):
+        self.code, self.out, self.err = process.returncode, ended.out, ended.err.decode()
+        self.seconds, self.took = ended.own, ended.took
 
 
 def run(binary, *args, env=None, limit=30, **more):
@@ -66,13 +71,10 @@ def run(binary, *args, env=None, limit=30, **more):
     begun = time.monotonic()
     process = subprocess.Popen([binary, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, env=environment(env), **more)
-    try:
-        out, err = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise AssertionError(f"still running after {limit} s: {args}") from None
-    return Ran(process, out, err, time.monotonic() - begun)
+    ended = cpu_waits.Ended(process, begun, limit)
+    if ended.too_long:
+        raise AssertionError(f"still running after {limit} s: {args}")
+    return Ran(process, ended)
 
 
 def unsafe(text, colours=False):
@@ -84,9 +86,9 @@ def unsafe(text, colours=False):
 
 
 def wait_until(condition, limit=15, what="the condition"):
-    """Waits for a condition with a deadline."""
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
+    """Waits for a condition with a deadline, whose clock stands while the machine is busy."""
+    deadline = cpu_waits.Deadline(limit)
+    while not deadline.passed():
         got = condition()
         if got:
             return got
@@ -127,12 +129,6 @@ def sanitized(program):
         return b"__asan_init" in file.read()
 
 
-def kept_waiting(pid):
-    """Seconds in which a process could have run while the processors were with others."""
-    with open(f"/proc/{pid}/schedstat", encoding="ascii") as stat:
-        return int(stat.read().split()[1]) / 1e9
-
-
 class Watch:
     """How long a process takes to its end, from now on: without what it, and who waits for it, were kept waiting by other
     programs; of a sanitized one, which is slower and looks for leaks at its end, a third."""
@@ -142,7 +138,7 @@ class Watch:
         self.waited, self.begun = self.kept(), time.monotonic()
 
     def kept(self):
-        return kept_waiting(self.p.pid) + kept_waiting("thread-self")
+        return (cpu_waits.waited(self.p.pid) or 0.0) + cpu_waits.waited_of_thread()
 
     def wait(self, limit=10):
         """Its exit code."""

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 
+import cpu_waits
 import harness
 import servers
 from fleet_judge import Deed, History, Line, Row, Sample, judge
@@ -22,6 +23,9 @@ from valve import Valves
 
 LOOK_S = 0.1  # between two looks at the whole table
 MACHINE_STOOD_S = 0.25  # when even a thread that only reads pipes did not run for so long, workers may have been late too
+# A worker that waited for a CPU for this share of its lease within a lease may lose it, or be too late for what it says at its end.
+# So may all when a server waited so long.
+WAITED_SHARE = 0.25
 
 
 def block_main():
@@ -31,6 +35,15 @@ def block_main():
     if not os.access(path, os.X_OK):
         raise servers.Missing(f"{path} is not built")
     return path
+
+
+def is_worker(pid):
+    """Also of another fleet of this test."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="ascii") as name:
+            return name.read().strip() in ("stream-tail", "fleet_block_mai")
+    except OSError:  # it has ended
+        return True
 
 
 class Collector:
@@ -148,6 +161,7 @@ class Fleet:
         self.extra_env = {}  # worker -> {name: value}
         self.looks = None
         self.dynamodb = None  # made when it is asked for
+        self.waits = None  # for a CPU: of workers, by their names, and of servers
 
     def make_valves(self):
         services = {f"{name}.records": self.records for name in self.names}
@@ -159,13 +173,20 @@ class Fleet:
         if self.valves:
             self.valves.__enter__()
         self.collector = Collector()
+        self.waits = cpu_waits.Waits(self.processes)
         return self
+
+    def processes(self):
+        """{worker: its process id}, and those of the servers of this test."""
+        workers = {worker: life.process.pid for worker, life in self.now.items()}
+        return {**{f"server {pid}": pid for pid in cpu_waits.family() if not is_worker(pid)}, **workers}
 
     def __exit__(self, *exception):
         if exception[0] and os.environ.get("SLOOP_TEST_KEEP"):
             self.keep(os.environ["SLOOP_TEST_KEEP"])
         if self.looks:
             self.looks.stop()
+        self.waits.stop()
         for life in self.lives:
             if not life.ended():
                 life.process.kill()
@@ -277,6 +298,21 @@ class Fleet:
             except subprocess.TimeoutExpired:
                 raise Failed(f"{worker} still runs {seconds} s after SIGTERM: {life.stderr()[-1500:]}") from None
             expect(life.process.returncode == 0, f"{worker} ended with {life.process.returncode}: {life.stderr()[-1500:]}")
+
+    # ---- the machine -----------------------------------------------------------------------------------------------
+
+    def own_seconds(self, begin, end, workers):
+        """Seconds between two moments, less what these workers and the servers waited for a CPU: as on a machine of their own."""
+        names = {name for name, _ in self.waits.looks if name in workers or name.startswith("server ")}
+        return end - begin - self.waits.within(begin, end, names)
+
+    def stood(self, begin=0.0, end=float("inf")):
+        """[(worker or None: all, begin, end)], when workers were kept from running for so long that it shows."""
+        lease_s = self.lease_ms / 1000
+        found = [(None if name.startswith("server ") else name, since, until)
+                 for name, since, until in self.waits.stands(lease_s * WAITED_SHARE, lease_s)]
+        found += [(None, since - 1, until + 1) for since, until in self.collector.pauses]
+        return [(worker, since, until) for worker, since, until in found if until >= begin and since <= end]
 
     def all_live_but_killed(self):
         """No worker ended but those that we killed or asked to."""
@@ -453,8 +489,8 @@ class Fleet:
             self.history.samples = self.looks.samples
         self.read()
         self.history.truth, self.history.parents = truth, parents
-        for begin, end in self.collector.pauses:
-            self.deed("machine", None, begin - 1, end + 1)
+        for worker, begin, end in self.stood():
+            self.deed("machine", worker, begin, end)
         verdict = judge(self.history)
         expect(not verdict.guilty, f"guilty: {verdict.text()}")
         return verdict

@@ -63,7 +63,7 @@ def keeps(box, leases):
         bad = [event for event in fleet.events if event["event"] in ("evicted", "lost", "evicted_other")]
         expect(not bad, f"{len(bad)} of these came, the first {bad[:1]}")
         verdict = judged(fleet, box, ticker)
-        expect(verdict.repeats == 0, f"{verdict.repeats} repeats")
+        expect(verdict.repeats_by_us() == 0, f"{verdict.repeats_by_us()} repeats")
         return f"{phases} phases, every lease kept, {held_back} times suspended; {fleets.describe(verdict)}"
 
 

@@ -72,6 +72,10 @@ class Verdict:
         self.repeats_by_deed = collections.Counter()
         self.lines = self.epochs = self.samples = 0
 
+    def repeats_by_us(self):
+        """Those that no standing of the machine explains."""
+        return self.repeats - sum(n for deed, n in self.repeats_by_deed.items() if deed.startswith("machine "))
+
     def say(self, rule, text):
         self.guilty.append((rule, text))
 

@@ -27,6 +27,7 @@ SECONDS = float(os.environ.get("SLOOP_TEST_SECONDS", "600" if FULL else "20"))
 WORKERS, SHARDS, LEASE_MS = 6, 32, 2000
 LISTED_MAX = 95  # one page of a listing (kinesalite dies on the second)
 FIRST_DEED_S, CALM_S = 4, 60
+AGAIN_MAX = 6
 
 MODES = (("hole", "both"), ("hole", "down"), ("hole", "up"), ("hold", "both"), ("hold", "up"), ("hold", "down"),
          ("reset", "both"), ("cut", "both"), ("bytes", "both"), ("delay", "down"))
@@ -132,10 +133,11 @@ def act(fleet, seed, count, truth, parents, reshard=None, deeds=HARMS):
     fleet.wait_for(fleet.all_owned, CALM_S, "every lease is owned by somebody alive", fleets.LOOK_S)
     if SECONDS > 100:
         fleet.wait_balance(seconds=CALM_S + 30)  # what splits left uneven, the leader's next shard sync puts right
+    left = time.monotonic()
     fleet.leave_all()
-    nothing_comes_again(fleet)
+    nothing_comes_again(fleet, left)
     verdict = fleet.judged(truth(), parents())
-    expect(deeds is HARMS or verdict.repeats == 0, f"{verdict.repeats} repeats although nobody was harmed")
+    expect(deeds is HARMS or verdict.repeats_by_us() == 0, f"{verdict.repeats_by_us()} repeats although nobody was harmed")
     expect(verdict.lines > SECONDS * 10 and verdict.epochs > SHARDS, f"too little: {fleets.describe(verdict)}")
     return f"{len(story)} deeds; " + fleets.describe(verdict)
 
@@ -149,14 +151,20 @@ def come(fleet, n, truth, parents):
         raise harness.Failed(f"{failed}\nonly {len(fleet.seen)} came, and the judge misses nothing") from None
 
 
-def nothing_comes_again(fleet):
-    """Everything was acknowledged and every worker left in peace: who comes next finds nothing left."""
-    n = len(fleet.read())
-    fleet.start("w0")
-    fleet.wait_balance(["w0"])
-    fleet.leave("w0")
-    expect(len(fleet.read()) == n, f"{len(fleet.history.lines) - n} came again after a clean end, the first "
-                                   f"{fleet.history.lines[n] if len(fleet.history.lines) > n else ''}")
+def nothing_comes_again(fleet, left):
+    """Everything was acknowledged and every worker left in peace, from the moment `left` on: who comes next finds nothing left. A
+    worker that was kept from running while it left may not have said all it had read: then the one after it is looked at."""
+    for _ in range(AGAIN_MAX):
+        n = len(fleet.read())
+        fleet.start("w0")
+        fleet.wait_balance(["w0"])
+        leaves = time.monotonic()
+        fleet.leave("w0")
+        again = fleet.read()[n:]
+        if not again or not fleet.stood(left - fleet.lease_ms / 1000, leaves):
+            break
+        left = leaves
+    expect(not again, f"{len(again)} came again after a clean end, the first {again[:1]}")
 
 
 # ---- Kinesis -------------------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def throttled(lease_ms):
             expect(after == before, f"owners were {before}, are {after}\n{fleet.last_words()}")
             expect(errors >= 10, f"only {errors} writes were refused")
             verdict = judged(fleet, box, ticker)
-            expect(verdict.repeats == 0, f"{verdict.repeats} repeats")
+            expect(verdict.repeats_by_us() == 0, f"{verdict.repeats_by_us()} repeats")
             stood = {line.shard for line in fleet.history.lines if began <= line.early and line.late <= healed}
             return (f"{errors} writes refused in {2 * lease_ms / 1000:.0f} s, {len(stood)} of 8 shards read meanwhile, all "
                     f"again {fresh_s:.1f} s later; owners and epochs as before; {fleets.describe(verdict)}")
@@ -166,7 +166,7 @@ def silent(lease_ms):
             after = owners(fleet)
             expect(after == before, f"owners were {before}, are {after}\n{fleet.last_words()}")
             verdict = judged(fleet, box, ticker)
-            expect(verdict.repeats == 0, f"{verdict.repeats} repeats")
+            expect(verdict.repeats_by_us() == 0, f"{verdict.repeats_by_us()} repeats")
             # 0.8 leases after the last good heartbeat nothing is handed over
             beyond = [line for line in fleet.history.lines
                       if stopped + lease_ms / 1000 < line.early and line.late < went_on]

@@ -17,6 +17,7 @@ import threading
 import time
 import traceback
 
+import cpu_waits
 import servers
 
 FULL = os.environ.get("SLOOP_TEST_FULL") == "1"
@@ -153,14 +154,14 @@ def catches(pid, number):
 
 
 def wait_until(condition, seconds, what, pause=0.02):
-    """The first true value of condition(); Failed when the deadline passes. The pause is between two looks: longer where
-    a look costs something."""
-    deadline = time.monotonic() + seconds
+    """The first true value of condition(); Failed when the deadline passes, whose clock stands while the machine is busy. The
+    pause is between two looks: longer where a look costs something."""
+    deadline = cpu_waits.Deadline(seconds)
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        if deadline.passed():
             raise Failed(f"not within {seconds} s: {what}")
         time.sleep(pause)
 
@@ -307,11 +308,15 @@ def environment_for(server):
 
 
 class Done:
-    def __init__(self, argv, code, out, err, seconds):
-        self.argv, self.code, self.out, self.err, self.seconds = argv, code, out, err, seconds
+    """A command that has ended. own_seconds: what it took less what it waited for a CPU."""
+
+    def __init__(self, argv, code, out, err, seconds, own_seconds):
+        self.argv, self.code, self.out, self.err = argv, code, out, err
+        self.seconds, self.own_seconds = seconds, own_seconds
 
     def __str__(self):
-        return (f"{' '.join(self.argv)}: exit code {self.code} after {self.seconds:.1f} s; stdout "
+        return (f"{' '.join(self.argv)}: exit code {self.code} after {self.seconds:.1f} s, of which it waited for a CPU "
+                f"{self.seconds - self.own_seconds:.1f} s; stdout "
                 f"{len(self.out)} bytes; stderr: {self.err.decode('utf-8', 'replace').strip()[-800:]}")
 
 
@@ -321,13 +326,10 @@ def tail(arguments, env, seconds=120, pinned=False, stdin=subprocess.DEVNULL):
     began = time.monotonic()
     process = subprocess.Popen(argv, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                preexec_fn=servers.die_with_parent)
-    try:
-        out, err = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        raise Failed(f"still running: {Done(argv, None, out, err, seconds)}") from None
-    return Done(argv, process.returncode, out, err, time.monotonic() - began)
+    ended = cpu_waits.Ended(process, began, seconds)
+    done = Done(argv, process.returncode, ended.out, ended.err, ended.took, ended.own)
+    expect(not ended.too_long, f"still running: {done}")
+    return done
 
 
 class Running:

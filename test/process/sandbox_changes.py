@@ -10,6 +10,7 @@ import subprocess
 import time
 import zlib
 
+import cpu_waits
 import harness
 import servers
 from harness import expect
@@ -205,9 +206,9 @@ def a_walk_during_rollovers():
         reading = {s["ShardId"]: iterator_at(client, arn, s["ShardId"]) for s in listed
                    if s.get("ParentShardId") not in ids}
         seen, waiting, finished, came, empty = {}, [], 0, 0, 0
-        deadline = time.monotonic() + 60
+        deadline = cpu_waits.Deadline(60)
         while empty < 8:  # what came twice would come soon
-            expect(time.monotonic() < deadline, f"{came} of {writer.written} changes came; {len(reading)} shards are read")
+            expect(not deadline.passed(), f"{came} of {writer.written} changes came; {len(reading)} shards are read")
             if writer.written < 600:
                 for _ in range(5):
                     writer.step()

@@ -25,6 +25,10 @@ def table(client, name="tab", sort=True, **more):
                                **{k: v for k, v in more.items() if v is not None})["TableDescription"]
 
 
+# How long a change of a table takes where a test asks what is refused meanwhile: only its own clock, which the test moves, ends it.
+CHANGE_MS = 60000
+
+
 def item(pk, sk=None, **more):
     return {"pk": {"S": pk}, **({} if sk is None else {"sk": {"N": str(sk)}}), **more}
 
@@ -43,13 +47,14 @@ GLOBAL = {"Definitions": [{"AttributeName": "g", "AttributeType": "S"}, {"Attrib
 
 
 def life_of_a_table():
-    with Box("change_ms=300") as box:
+    with Box(f"change_ms={CHANGE_MS}") as box:
         client = box.client(service="dynamodb")
         made = table(client, **GLOBAL, StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
         expect(made["TableStatus"] == "CREATING" and made["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST", made)
         refused("ResourceNotFoundException", client.put_item, TableName="tab", Item=item("a", 1))
         refused("ResourceInUseException", table, client=client)
         refused("ResourceInUseException", client.delete_table, TableName="tab")
+        box.move_clock(CHANGE_MS)
         client.get_waiter("table_exists").wait(TableName="tab", WaiterConfig={"Delay": 1})
         told = client.describe_table(TableName="tab")["Table"]
         expect(told["TableStatus"] == "ACTIVE" and told["ItemCount"] == 0 and told["TableArn"].endswith("table/tab"), told)
@@ -62,7 +67,7 @@ def life_of_a_table():
         expect(changed["TableStatus"] == "UPDATING", changed)
         client.put_item(TableName="tab", Item=item("while it is changed", 1))
         refused("ResourceInUseException", client.update_table, TableName="tab", BillingMode="PAY_PER_REQUEST")
-        box.move_clock(1000)
+        box.move_clock(CHANGE_MS)
         expect("StreamSpecification" not in client.describe_table(TableName="tab")["Table"], "the stream is off")
         client.update_table(TableName="tab", AttributeDefinitions=[{"AttributeName": "n", "AttributeType": "N"}],
                             GlobalSecondaryIndexUpdates=[{"Create": {
@@ -71,21 +76,21 @@ def life_of_a_table():
         statuses = {i["IndexName"]: i["IndexStatus"] for i in
                     client.describe_table(TableName="tab")["Table"]["GlobalSecondaryIndexes"]}
         expect(statuses == {"all": "ACTIVE", "few": "ACTIVE", "late": "CREATING"}, statuses)
-        box.move_clock(1000)
+        box.move_clock(CHANGE_MS)
         client.update_table(TableName="tab", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "few"}}])
-        box.move_clock(1000)
+        box.move_clock(CHANGE_MS)
         left = {i["IndexName"] for i in client.describe_table(TableName="tab")["Table"]["GlobalSecondaryIndexes"]}
         expect(left == {"all", "late"}, left)
         client.update_table(TableName="tab", DeletionProtectionEnabled=True)
-        box.move_clock(1000)
+        box.move_clock(CHANGE_MS)
         refused("ValidationException", client.delete_table, TableName="tab")
         client.update_table(TableName="tab", DeletionProtectionEnabled=False)
-        box.move_clock(1000)
+        box.move_clock(CHANGE_MS)
         expect(client.delete_table(TableName="tab")["TableDescription"]["TableStatus"] == "DELETING", "DELETING")
-        box.move_clock(1000)
+        box.move_clock(CHANGE_MS)
         refused("ResourceNotFoundException", client.describe_table, TableName="tab")
         table(client)
-        box.move_clock(1000)
+        box.move_clock(CHANGE_MS)
         expect(client.scan(TableName="tab")["Count"] == 0, "a new table is empty")
 
 
@@ -611,10 +616,11 @@ def tags():
 
 
 def continuous_backups():
-    with Box("change_ms=300") as box:
+    with Box(f"change_ms={CHANGE_MS}") as box:
         client = box.client(service="dynamodb")
         table(client)
         refused("TableNotFoundException", client.describe_continuous_backups, TableName="tab")
+        box.move_clock(CHANGE_MS)
         client.get_waiter("table_exists").wait(TableName="tab", WaiterConfig={"Delay": 1})
         told = client.describe_continuous_backups(TableName="tab")["ContinuousBackupsDescription"]
         expect(told == {"ContinuousBackupsStatus": "ENABLED",

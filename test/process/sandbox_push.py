@@ -19,6 +19,10 @@ def arn_of(client, name):
     return client.describe_stream_summary(StreamName=name)["StreamDescriptionSummary"]["StreamARN"]
 
 
+# How long a change takes where a test asks what is refused meanwhile: only its own clock, which the test moves, ends it.
+CHANGE_MS = 60000
+
+
 def active(client, stream_arn, name):
     deadline = time.monotonic() + 10
     while True:
@@ -64,7 +68,7 @@ def put(client, stream, texts, key="k"):
 
 
 def consumers():
-    with Box("stream=s:1", "stream=other:1", "change_ms=300") as box:
+    with Box("stream=s:1", "stream=other:1", f"change_ms={CHANGE_MS}") as box:
         client = box.client()
         arn = arn_of(client, "s")
         refused("ResourceNotFoundException", client.describe_stream_consumer, StreamARN=arn, ConsumerName="a")
@@ -78,6 +82,7 @@ def consumers():
         refused("ResourceInUseException", client.register_stream_consumer, StreamARN=arn, ConsumerName="a")
         refused("ResourceInUseException", client.subscribe_to_shard, ConsumerARN=made["ConsumerARN"],
                 ShardId="shardId-000000000000", StartingPosition={"Type": "LATEST"})
+        box.move_clock(CHANGE_MS)
         expect(active(client, arn, "a") == made["ConsumerARN"], "another ARN")
         by_arn = client.describe_stream_consumer(ConsumerARN=made["ConsumerARN"])["ConsumerDescription"]
         expect(by_arn["StreamARN"] == arn and by_arn["ConsumerStatus"] == "ACTIVE", repr(by_arn))
@@ -88,7 +93,7 @@ def consumers():
         gone = client.describe_stream_consumer(ConsumerARN=made["ConsumerARN"])["ConsumerDescription"]
         expect(gone["ConsumerStatus"] == "DELETING", repr(gone))
         refused("ResourceInUseException", client.register_stream_consumer, StreamARN=arn, ConsumerName="a")
-        time.sleep(0.4)
+        box.move_clock(CHANGE_MS)
         refused("ResourceNotFoundException", client.describe_stream_consumer, ConsumerARN=made["ConsumerARN"])
         again = client.register_stream_consumer(StreamARN=arn, ConsumerName="a")["Consumer"]
         expect(again["ConsumerARN"] != made["ConsumerARN"], "the ARN of a consumer that is gone came back")
@@ -96,14 +101,16 @@ def consumers():
 
 
 def limits():
-    with Box("stream=s:1", "change_ms=400", "consumer_limits=0") as box:
+    with Box("stream=s:1", f"change_ms={CHANGE_MS}", "consumer_limits=0") as box:
         client = box.client()
         arn = arn_of(client, "s")
         for n in range(20):
             if n % 5 == 0 and n:
                 refused("LimitExceededException", client.register_stream_consumer, StreamARN=arn, ConsumerName="sixth")
+                box.move_clock(CHANGE_MS)
                 active(client, arn, f"c{n - 1}")
             client.register_stream_consumer(StreamARN=arn, ConsumerName=f"c{n}")
+        box.move_clock(CHANGE_MS)
         active(client, arn, "c19")
         refused("LimitExceededException", client.register_stream_consumer, StreamARN=arn, ConsumerName="c20")
         names, token = [], {}

@@ -28,6 +28,7 @@ import time
 import urllib.error
 import urllib.request
 
+import cpu_waits
 import harness
 import servers
 from harness import Tests, expect, wait_until
@@ -54,6 +55,7 @@ class Look:
         self.leases = self.json = self.explain = self.explain_1 = None
         self.ages_at = self.alive = self.stands = None
         self.late = 0.0  # it was asked so many seconds after the mark
+        self.own = mark  # seconds since the trouble, less what worker and servers waited for a CPU
 
 
 def get(url):
@@ -541,7 +543,7 @@ class Stuck(Situation):
 
     def states(self, now):
         # Until the pipe is full all goes on, and a shard may wait for an answer to the other one.
-        return both("waiting_for_user|reading|at_tip|waiting_for_shard" if now.mark < 5 else "waiting_for_user")
+        return both("waiting_for_user|reading|at_tip|waiting_for_shard" if now.own < 5 else "waiting_for_user")
 
     def unready(self, now, unready_s):
         return unready_s + 3, r"has waited \d+ s for this program to finish with records"
@@ -754,7 +756,26 @@ OTHER_WAYS += [("kinesis-mock", make) for make in (Stuck, StreamGone, Dead)]
 OTHER_WAYS += [("kcl", make) for make in ALL[2:5]]  # a subscription that runs is not refused
 
 
+class KeptWaiting(harness.Failed):
+    """Something was wrong, and worker, servers and this program waited for a CPU for KEPT_SHARE of the time."""
+
+
+KEPT_SHARE, PLAYS = 0.2, 4
+
+
 def play(situation, marks, unready_s, told, way="sloop"):
+    """How long ago, and how soon, is what is judged: a play in which the machine kept all waiting says nothing of that. Then it is
+    played again, PLAYS times at most."""
+    for _ in range(PLAYS - 1):
+        try:
+            return play_once(situation, marks, unready_s, told, way)
+        except KeptWaiting:
+            told.clear()
+            situation = type(situation)()
+    return play_once(situation, marks, unready_s, told, way)
+
+
+def play_once(situation, marks, unready_s, told, way):
     """Looks at the marks, judges, mends what was done and waits until all is well."""
     world = World(unready_s, way)
     wrong = []
@@ -763,18 +784,22 @@ def play(situation, marks, unready_s, told, way="sloop"):
         world.watch()
         wait_until(lambda: world.screen.frame, SECONDS, "a frame")
         situation.trouble(world)
+        watch = cpu_waits.Stopwatch()
         world.puts.thread.start()
         began = time.time()
         for mark in marks:
             time.sleep(max(began + mark - time.time(), 0))
             late = time.time() - began - mark
             now = look(world, mark, situation.which)
-            now.late = late
+            now.late, now.own = late, min(mark, watch.own())
             now.stands = situation.stands
             now.rows_tell = way != "kcl"  # rows of the KCL tell no lag and no time
             told.append(now)
             judge(situation, now, unready_s, lambda text, mark=mark: wrong.append(f"after {mark:g} s: {text}"))
+        took, own = time.time() - began, watch.own()
         world.puts.stop()
+        if wrong and own < took * (1 - KEPT_SHARE):
+            raise KeptWaiting("\n".join(wrong))
         expect(not wrong, "\n".join(wrong))
         if isinstance(situation, TableGone):  # who ends it makes it anew
             world.workers[0].wait(30)

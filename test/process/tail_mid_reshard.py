@@ -29,9 +29,11 @@ class SlowLite(servers.Kinesalite):
 
 
 def put(kinesis, stream, first, n, records):
-    for i in range(first, first + n):
-        answer = kinesis.put_record(StreamName=stream, Data=b"%d" % i, PartitionKey=f"k{i % 7}")
-        records[(answer["ShardId"], int(answer["SequenceNumber"]))] = (f"k{i % 7}", b"%d" % i)
+    entries = [{"Data": b"%d" % i, "PartitionKey": f"k{i % 7}"} for i in range(first, first + n)]
+    answer = kinesis.put_records(StreamName=stream, Records=entries)
+    expect(answer.get("FailedRecordCount", 0) == 0, f"a record was refused: {str(answer)[:300]}")
+    for entry, result in zip(entries, answer["Records"]):
+        records[(result["ShardId"], int(result["SequenceNumber"]))] = (entry["PartitionKey"], entry["Data"])
 
 
 def reshard(kinesis, stream, how):

@@ -271,7 +271,7 @@ def check_commands(root, got, server, env):
 def until(condition, process, seconds):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end and process.poll() is None:
-        time.sleep(0.02)
+        time.sleep(0.1)  # each look counts all lines
 
 
 def has_connected(process):
