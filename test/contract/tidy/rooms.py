@@ -22,7 +22,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 RANK = {
     "base": 0, "codec": 1, "host": 2, "program": 3, "aws": 3, "core": 3,
-    "lease": 4, "sandbox": 4, "source": 5, "store": 5, "admin": 5, "guest": 6, "api": 7, "cli": 8,
+    "lease": 4, "sandbox": 4, "source": 5, "store": 5, "admin": 5, "guest": 6, "api": 7, "cli": 8, "bind": 8,
 }
 # The sandbox is the judge of aws and core, and no part of the library. (Rank alone would let them meet.)
 NEVER = {("sandbox", "aws"), ("sandbox", "core"), ("api", "sandbox"), ("lease", "aws"), ("admin", "aws"), ("source", "lease"),
@@ -30,10 +30,11 @@ NEVER = {("sandbox", "aws"), ("sandbox", "core"), ("api", "sandbox"), ("lease", 
          # What whole programs need is no part of the library.
          *((room, "program") for room in ("lease", "sandbox", "source", "store", "admin", "guest", "api"))}
 # sloop.h holds the error numbers, so every room may see it; the other two are for their makers and users.
-PUBLIC_HEADERS = {"sloop.h": set(RANK), "sloop_admin.h": {"admin", "api", "cli"}, "sloop_sandbox.h": {"sandbox", "cli"}}
+PUBLIC_HEADERS = {"sloop.h": set(RANK), "sloop_admin.h": {"admin", "api", "cli", "bind"}, "sloop_sandbox.h": {"sandbox", "cli"}}
 
 SYSTEM_HEADERS = [  # header pattern, who may include it ("room" or "room/file"), why
-    (r"uv(\.h|/.*)", {"host", "program"}, "libuv lives in host/ and program/"),
+    (r"uv(\.h|/.*)", {"host", "program", "bind"}, "libuv lives in host/, program/ and bind/"),
+    (r"Python\.h", {"bind"}, "each language has its folder in bind/"),
     (r"curl/.*", {"host"}, "curl lives in host/"),
     (r"openssl/.*", {"codec/digest.c", "codec/es256.c"}, "OpenSSL lives in codec/digest.c and es256.c"),
     (r"zlib\.h", {"codec"}, "zlib lives in codec/"),
@@ -43,9 +44,9 @@ SYSTEM_HEADERS = [  # header pattern, who may include it ("room" or "room/file")
     (r"brotli/.*", {"cli/decode_brotli.c"}, "each packer has its file"),
     (r"nghttp2/.*", {"sandbox/h2_inside.h"}, "HTTP/2 is the sandbox's"),
     (r"sqlite3\.h", {"store"}, "SQLite lives in store/"),
-    (r"pthread\.h|threads\.h", {"host"}, "one thread"),
+    (r"pthread\.h|threads\.h", {"host", "bind"}, "one thread"),
     (r"(sys/)?time\.h|sys/times\.h|sys/timeb\.h", {"host", "program"}, "clocks live in host/"),
-    (r"sys/(socket|epoll|select|poll|wait)\.h|poll\.h|netinet/.*|arpa/.*|netdb\.h", {"host", "program"}, "the net is host/'s"),
+    (r"sys/(socket|epoll|select|poll|wait)\.h|poll\.h|netinet/.*|arpa/.*|netdb\.h", {"host", "program", "bind/python/py_loop.c"}, "the net is host/'s"),
     (r"locale\.h|ctype\.h|wctype\.h|setjmp\.h", set(), "locale and long jumps are banned"),
 ]
 NOT_OUTSIDE = [  # function, where it may be used, why
@@ -61,13 +62,13 @@ NOT_OUTSIDE = [  # function, where it may be used, why
      "memory comes from base/mem.h"),
     (r"time|gettimeofday|clock_gettime|clock|localtime|gmtime|localtime_r|gmtime_r|mktime|timegm|strftime|strptime",
      {"host", "program"}, "clocks live in host/; dates in codec/date"),
-    (r"sleep|usleep|nanosleep|poll|select|epoll_wait", {"host", "program"}, "nothing blocks"),
+    (r"sleep|usleep|nanosleep|poll|select|epoll_wait", {"host", "program", "bind/python/py_loop.c"}, "nothing blocks"),
     (r"getrandom|getentropy|arc4random\w*|RAND_bytes", {"host"}, "randomness comes from host/"),
     (r"printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|putc|fputc|fwrite|perror|fopen|fdopen|fread|fgets|fgetc",
      {"cli", "base/base.c"}, "printing is cli/'s; base.c's is the last word of a failed check"),
     (r"curl_easy_perform|curl_easy_recv|curl_easy_send", set(), "blocks"),
-    (r"uv_run|uv_default_loop|uv_stop", {"program/process.c"}, "the loop is the user's"),
-    (r"pthread_\w+|thrd_\w+|mtx_\w+|uv_thread_\w+|uv_mutex_\w+", {"host"}, "one thread"),
+    (r"uv_run|uv_default_loop|uv_stop", {"program/process.c", "bind/python/py_loop.c"}, "the loop is the user's"),
+    (r"pthread_\w+|thrd_\w+|mtx_\w+|uv_thread_\w+|uv_mutex_\w+", {"host", "bind/python/py_module.c"}, "one thread"),
     (r"system|popen|fork|vfork|execve|execv|execvp|execl|execlp|posix_spawn\w*", {"host", "program"}, "processes are host/'s"),
     (r"getenv|secure_getenv|setenv|putenv", {"host", "cli", "aws/aws.c"}, "the environment is handed in"),
     (r"exit|_exit|quick_exit", {"cli", "program"}, "a library never ends the program"),

@@ -1,0 +1,251 @@
+/* py_loop.c - Loop: a libuv loop that somebody else's loop runs, one turn at a time.
+ *
+ * fd becomes readable when a turn is due; turn() runs what is due and returns how long nothing will
+ * be. A call outside a turn sends `wake`, so it is noticed without help. A child of fork() has a copy
+ * of the descriptors: it must not close or run anything, or the parent would lose its wakeups. */
+#include "bind/python/py_native.h"
+
+#include <errno.h>
+#include <poll.h>
+
+int py_loop_check(py_loop *l, const char *what) {
+  if (l->generation != py_generation) {
+    PyErr_Format(l->st->fork_error,
+                 "%s: this process was forked after the consumer was opened; open one of its own", what);
+    return -1;
+  }
+  if (l->thread != PyThread_get_thread_ident()) {
+    py_raise_state(l->st, "%s: called on thread %lu, and the consumer belongs to thread %lu", what,
+                   PyThread_get_thread_ident(), l->thread);
+    return -1;
+  }
+  return 0;
+}
+
+void py_loop_wake(py_loop *l) {
+  if (l->world && !l->running && !uv_is_closing((uv_handle_t *)&l->world->wake))
+    uv_async_send(&l->world->wake);
+}
+
+void py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload) {
+  PyObject *event = payload ? Py_BuildValue("(OiO)", owner, kind, payload) : NULL;
+  if (!event || PyList_Append(l->events, event)) {
+    l->lost = 1;
+    PyErr_Clear();
+  }
+  PY_DROP(event);
+  PY_DROP(payload);
+}
+
+static void settle_returned(const py_returned *r) {
+  if (r->batch) {
+    sloop_batch_done(r->batch, r->acked);
+  } else {
+    sloop_creds_done(r->creds, SLOOP_EAUTH, NULL, "the callable that gives credentials gave none");
+  }
+}
+
+void py_loop_return(py_loop *l, sloop_batch_t *batch, size_t acked, sloop_creds_req_t *creds) {
+  py_returned r = {batch, acked, creds};
+  if (!l->world) { /* everything is closed, so this only frees memory */
+    settle_returned(&r);
+    return;
+  }
+  if (l->returned_n == l->returned_room) {
+    size_t room = l->returned_room ? 2 * l->returned_room : 16;
+    py_returned *more = PyMem_Realloc(l->returned, room * sizeof *more);
+    if (!more) return; /* it stays out: what it holds is lost until the process ends */
+    l->returned = more;
+    l->returned_room = room;
+  }
+  l->returned[l->returned_n++] = r;
+  if (!uv_is_closing((uv_handle_t *)&l->world->wake)) uv_async_send(&l->world->wake);
+}
+
+static void settle_all_returned(py_loop *l) {
+  while (l->returned_n > 0) settle_returned(&l->returned[--l->returned_n]);
+}
+
+static void on_wake(uv_async_t *wake) { (void)wake; }
+
+static PyObject *new_loop(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  py_loop *l;
+  int status;
+  (void)args, (void)kwargs;
+  l = PyObject_New(py_loop, type);
+  if (!l) return NULL;
+  l->st = PY_STATE_OF(type);
+  l->first = NULL;
+  l->admins = NULL;
+  l->thread = PyThread_get_thread_ident();
+  l->generation = py_generation;
+  l->running = 0;
+  l->lost = 0;
+  l->returned = NULL;
+  l->returned_n = l->returned_room = 0;
+  l->world = NULL;
+  l->events = PyList_New(0);
+  if (!l->events) goto failed;
+  l->world = PyMem_Calloc(1, sizeof *l->world);
+  if (!l->world) {
+    PyErr_NoMemory();
+    goto failed;
+  }
+  status = uv_loop_init(&l->world->uv);
+  if (status) {
+    PyMem_Free(l->world);
+    l->world = NULL;
+    py_raise_code(l->st, status, "no loop can be made");
+    goto failed;
+  }
+  status = uv_async_init(&l->world->uv, &l->world->wake, on_wake);
+  if (status) {
+    uv_loop_close(&l->world->uv);
+    PyMem_Free(l->world);
+    l->world = NULL;
+    py_raise_code(l->st, status, "no loop can be made");
+    goto failed;
+  }
+  uv_run(&l->world->uv, UV_RUN_NOWAIT); /* has the kernel watch `wake` */
+  return (PyObject *)l;
+failed:
+  PY_DROP(l);
+  return NULL;
+}
+
+static void free_loop(PyObject *self) {
+  py_loop *l = (py_loop *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  /* A world that is still there stays, because its descriptors may be in use: consumers hold their
+   * loop, so this is a loop in a child of fork(), or one that nobody closed. */
+  PY_DROP(l->events);
+  PyMem_Free(l->returned);
+  PyObject_Free(self);
+  PY_DROP(type);
+}
+
+static int check_open(py_loop *l, const char *what) {
+  if (py_loop_check(l, what)) return -1;
+  if (!l->world) {
+    py_raise_state(l->st, "%s: the loop is closed", what);
+    return -1;
+  }
+  if (l->running) {
+    py_raise_state(l->st, "%s: called inside a turn of the same loop", what);
+    return -1;
+  }
+  return 0;
+}
+
+/* Runs what is due. Returns the events, or NULL after a failure. */
+static PyObject *run_turn(py_loop *l) {
+  PyObject *events, *fresh = PyList_New(0);
+  if (!fresh) return NULL;
+  l->running = 1;
+  settle_all_returned(l);
+  uv_run(&l->world->uv, UV_RUN_NOWAIT);
+  l->running = 0;
+  events = l->events;
+  l->events = fresh;
+  if (l->lost) {
+    l->lost = 0;
+    PY_DROP(events);
+    return PyErr_NoMemory();
+  }
+  return events;
+}
+
+static PyObject *turn(PyObject *self, PyObject *none) {
+  py_loop *l = (py_loop *)self;
+  PyObject *events;
+  (void)none;
+  if (check_open(l, "Loop.turn()")) return NULL;
+  events = run_turn(l);
+  return events ? Py_BuildValue("(iN)", uv_backend_timeout(&l->world->uv), events) : NULL;
+}
+
+static PyObject *wait(PyObject *self, PyObject *args) {
+  py_loop *l = (py_loop *)self;
+  struct pollfd pfd;
+  int limit_ms, timeout, got;
+  PyObject *events;
+  if (!PyArg_ParseTuple(args, "i:wait", &limit_ms) || check_open(l, "Loop.wait()")) return NULL;
+  timeout = uv_backend_timeout(&l->world->uv);
+  if (timeout < 0 || timeout > limit_ms) timeout = limit_ms;
+  if (l->returned_n) timeout = 0;
+  pfd.fd = uv_backend_fd(&l->world->uv);
+  pfd.events = POLLIN;
+  Py_BEGIN_ALLOW_THREADS got = poll(&pfd, 1, timeout);
+  Py_END_ALLOW_THREADS if (got < 0 && errno != EINTR) return PyErr_SetFromErrno(PyExc_OSError);
+  if (PyErr_CheckSignals()) return NULL;
+  if (check_open(l, "Loop.wait()")) return NULL; /* a signal handler may have closed it */
+  events = run_turn(l);
+  return events;
+}
+
+static void on_closing(uv_handle_t *handle) { (void)handle; }
+
+static PyObject *close_loop(PyObject *self, PyObject *none) {
+  py_loop *l = (py_loop *)self;
+  (void)none;
+  if (py_loop_check(l, "Loop.close()")) return NULL;
+  if (!l->world) Py_RETURN_TRUE;
+  if (check_open(l, "Loop.close()")) return NULL;
+  if (l->first || l->admins) Py_RETURN_FALSE;
+  settle_all_returned(l);
+  l->running = 1;
+  if (!uv_is_closing((uv_handle_t *)&l->world->wake)) uv_close((uv_handle_t *)&l->world->wake, on_closing);
+  uv_run(&l->world->uv, UV_RUN_NOWAIT);
+  l->running = 0;
+  if (uv_loop_close(&l->world->uv)) Py_RETURN_FALSE;
+  PyMem_Free(l->world);
+  l->world = NULL;
+  Py_RETURN_TRUE;
+}
+
+static PyObject *close_consumers(PyObject *self, PyObject *none) {
+  py_loop *l = (py_loop *)self;
+  (void)none;
+  if (check_open(l, "Loop.close_all()")) return NULL;
+  for (py_consumer *c = l->first; c; c = c->next) py_consumer_close(c);
+  if (l->admins) py_admin_close(l->admins);
+  py_loop_wake(l);
+  Py_RETURN_NONE;
+}
+
+static PyObject *get_fd(PyObject *self, void *arg) {
+  py_loop *l = (py_loop *)self;
+  (void)arg;
+  return check_open(l, "Loop.fd") ? NULL : PyLong_FromLong(uv_backend_fd(&l->world->uv));
+}
+static PyObject *is_open(PyObject *self, void *arg) {
+  py_loop *l = (py_loop *)self;
+  (void)arg;
+  return PyBool_FromLong(l->world && l->generation == py_generation && (l->first || l->admins));
+}
+static PyObject *is_ours(PyObject *self, void *arg) {
+  py_loop *l = (py_loop *)self;
+  (void)arg;
+  return PyBool_FromLong(l->generation == py_generation && l->thread == PyThread_get_thread_ident());
+}
+
+static PyGetSetDef attributes[] = {
+    {"fd", get_fd, NULL, "The descriptor that is readable when a turn is due.", NULL},
+    {"is_open", is_open, NULL, "Whether consumers of it are open.", NULL},
+    {"is_ours", is_ours, NULL, "Whether this process and thread made it.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef methods[] = {
+    {"turn", turn, METH_NOARGS, "turn() - runs what is due: (ms until the next turn or -1, events)."},
+    {"wait", wait, METH_VARARGS, "wait(limit_ms) - waits for the next turn and runs it: events."},
+    {"close", close_loop, METH_NOARGS, "close() - False: call it again after another turn."},
+    {"close_all", close_consumers, METH_NOARGS, "close_all() - closes all consumers at once."},
+    {"open", py_consumer_open, METH_VARARGS,
+     "open(options, start, shards, join, wanted, owner, name) - a Consumer."},
+    {"open_admin", py_admin_open, METH_VARARGS, "open_admin(options, start, owner, name) - an Admin."},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, (void *)new_loop},
+                              {Py_tp_dealloc, (void *)free_loop},
+                              {Py_tp_getset, attributes},
+                              {Py_tp_methods, methods},
+                              {0, NULL}};
+PyType_Spec py_loop_spec = {"sloop._native.Loop", sizeof(py_loop), 0, Py_TPFLAGS_DEFAULT, slots};

@@ -1,0 +1,171 @@
+/* py_module.c - the module sloop._native: its types, its constants, and errors as exceptions.
+ *
+ * The module is made for the main interpreter only. In a child of fork() every object of the parent
+ * is dead: py_generation says so. */
+#include "bind/python/py_native.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <string.h>
+
+unsigned py_generation;
+
+static void on_fork(void) { py_generation++; }
+
+PyObject *py_text(const char *base, size_t len) {
+  return PyUnicode_DecodeUTF8(base, (Py_ssize_t)len, "surrogateescape");
+}
+PyObject *py_text0(const char *text) { return py_text(text ? text : "", text ? strlen(text) : 0); }
+
+PyObject *py_raise_code(py_state *st, int code, const char *text) {
+  PyObject *error = PyObject_CallFunction(st->make_error, "iN", code, py_text0(text));
+  if (error) {
+    PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    PY_DROP(error);
+  }
+  return NULL;
+}
+
+PyObject *py_raise_state(py_state *st, const char *format, ...) {
+  va_list args;
+  PyObject *text;
+  va_start(args, format);
+  text = PyUnicode_FromFormatV(format, args);
+  va_end(args);
+  if (text) {
+    PyErr_SetObject(st->state_error, text);
+    PY_DROP(text);
+  }
+  return NULL;
+}
+
+PyObject *py_error_dict(const sloop_error_t *e) {
+  if (!e) Py_RETURN_NONE;
+  return Py_BuildValue("{sisNsOsisIsKsNsNsNsN}", "code", e->code, "name", py_text0(sloop_err_name(e->code)),
+                       "fatal", e->fatal ? Py_True : Py_False, "http_status", e->http_status, "attempt",
+                       (unsigned)e->attempt, "retry_in_ms", (unsigned long long)e->retry_in_ms, "aws_code",
+                       py_text0(e->aws_code), "request_id", py_text0(e->request_id), "shard",
+                       py_text0(e->shard), "message", py_text0(e->message));
+}
+
+static PyObject *get_features(PyObject *self, PyObject *none) {
+  (void)self, (void)none;
+  return PyUnicode_FromFormat("%s (runs with libuv/%s)", sloop_features(), uv_version_string());
+}
+/* Raises what sloop_opts_set() says of options; the parts of a consumer that need a loop are checked
+ * later. */
+static PyObject *check_options(PyObject *self, PyObject *options) {
+  sloop_opts_t o;
+  if (!PyDict_Check(options)) return PyErr_Format(PyExc_TypeError, "check_options(): a dict is needed");
+  sloop_opts_init(&o);
+  if (py_fill_options(PyModule_GetState(self), &o, options, Py_None)) return NULL;
+  Py_RETURN_NONE;
+}
+static PyObject *get_err_name(PyObject *self, PyObject *args) {
+  int code;
+  (void)self;
+  return PyArg_ParseTuple(args, "i:err_name", &code) ? PyUnicode_FromString(sloop_err_name(code)) : NULL;
+}
+static PyObject *get_strerror(PyObject *self, PyObject *args) {
+  int code;
+  (void)self;
+  return PyArg_ParseTuple(args, "i:strerror", &code) ? PyUnicode_FromString(sloop_strerror(code)) : NULL;
+}
+
+/* Returns MODULE.NAME. */
+static PyObject *import_name(const char *module, const char *name) {
+  PyObject *m = PyImport_ImportModule(module), *value = m ? PyObject_GetAttrString(m, name) : NULL;
+  PY_DROP(m);
+  return value;
+}
+static int add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec) {
+  *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+  return *type ? PyModule_AddType(module, *type) : -1;
+}
+static int add_constants(PyObject *module) {
+  PyObject *codes = PyDict_New(), *names = PyDict_New();
+  int bad = !codes || !names;
+#define X(name, num, text)                                            \
+  if (!bad) {                                                         \
+    PyObject *number = PyLong_FromLong(num);                          \
+    bad = !number || PyDict_SetItemString(codes, #name, number) != 0; \
+    PY_DROP(number);                                                  \
+  }
+  SLOOP_ERRORS(X)
+#undef X
+#define X(name, number) bad = bad || PyModule_AddIntConstant(module, #name, number) != 0;
+  PY_EVENTS(X)
+#undef X
+  if (!bad) bad = PyModule_AddObject(module, "CODES", codes) != 0;
+  if (bad) PY_DROP(codes);
+  PY_DROP(names);
+  bad = bad || PyModule_AddIntConstant(module, "TIMED_OUT", UV_ETIMEDOUT) != 0 ||
+        PyModule_AddIntConstant(module, "CANCELED", UV_ECANCELED) != 0 ||
+        PyModule_AddIntConstant(module, "NO_MEMORY", UV_ENOMEM) != 0 ||
+        PyModule_AddStringConstant(module, "__version__", sloop_version()) != 0;
+  return bad ? -1 : 0;
+}
+
+static int fill_module(PyObject *module) {
+  static int watching;
+  py_state *st = PyModule_GetState(module);
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    PyErr_SetString(PyExc_ImportError,
+                    "sloop can't be used in a subinterpreter: its consumers belong to the "
+                    "process and are closed when the main interpreter ends");
+    return -1;
+  }
+  if (!watching && pthread_atfork(NULL, NULL, on_fork) != 0) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  watching = 1;
+  st->make_error = import_name("sloop._errors", "make");
+  st->state_error = import_name("sloop._errors", "StateError");
+  st->fork_error = import_name("sloop._errors", "ForkError");
+  st->make_change = import_name("sloop._values", "make_change");
+  st->decimal = import_name("decimal", "Decimal");
+  st->unbase64 = import_name("binascii", "a2b_base64");
+  st->utc = import_name("datetime", "timezone");
+  if (st->utc) {
+    PyObject *zone = st->utc;
+    st->utc = PyObject_GetAttrString(zone, "utc");
+    PY_DROP(zone);
+  }
+  st->from_timestamp = import_name("datetime", "datetime");
+  if (st->from_timestamp) {
+    PyObject *type = st->from_timestamp;
+    st->from_timestamp = PyObject_GetAttrString(type, "fromtimestamp");
+    PY_DROP(type);
+  }
+  if (!st->make_error || !st->state_error || !st->fork_error || !st->make_change || !st->decimal ||
+      !st->unbase64 || !st->utc || !st->from_timestamp)
+    return -1;
+  if (add_type(module, &st->loop, &py_loop_spec) || add_type(module, &st->consumer, &py_consumer_spec) ||
+      add_type(module, &st->admin, &py_admin_spec) || add_type(module, &st->batch, &py_batch_spec) ||
+      add_type(module, &st->records, &py_records_spec) || add_type(module, &st->record, &py_record_spec) ||
+      add_type(module, &st->creds, &py_creds_spec) || add_type(module, &st->finished, &py_finished_spec))
+    return -1;
+  return add_constants(module);
+}
+
+static PyMethodDef functions[] = {
+    {"features", get_features, METH_NOARGS, "features() - which versions are at work."},
+    {"check_options", check_options, METH_O, "check_options(options) - raises OptionError."},
+    {"err_name", get_err_name, METH_VARARGS, "err_name(code) - EAUTH of -5001."},
+    {"strerror", get_strerror, METH_VARARGS, "strerror(code) - a sentence about the code."},
+    {NULL, NULL, 0, NULL}};
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)fill_module}, {0, NULL}};
+/* There is no function that frees the state: objects may outlive the module, and it is made once. */
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                 "_native",
+                                 "The native part of the package sloop.",
+                                 sizeof(py_state),
+                                 functions,
+                                 slots,
+                                 NULL,
+                                 NULL,
+                                 NULL};
+
+PyMODINIT_FUNC PyInit__native(void);
+PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&definition); }

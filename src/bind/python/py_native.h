@@ -1,0 +1,211 @@
+/* py_native.h - the objects of the extension module sloop._native, and what its files share.
+ *
+ * A Loop owns a uv_loop_t of its own and is run by whoever waits: asyncio (a reader of its
+ * descriptor) or a plain thread (Loop.wait). During Loop.turn() the callbacks of the library only put
+ * events into a list; Python code sees them when the turn is over. The rule that a maintainer must not
+ * break: uv_run() is never called inside uv_run(), and nothing native is touched in a child of fork(). */
+#ifndef SLP_BIND_PY_NATIVE_H
+#define SLP_BIND_PY_NATIVE_H
+#define PY_SSIZE_T_CLEAN
+#if !defined(Py_LIMITED_API) && defined(SLP_PY_STABLE)
+#define Py_LIMITED_API SLP_PY_STABLE
+#endif
+#include <Python.h>
+
+#include <sloop.h>
+#include <sloop_admin.h>
+#include <stdint.h>
+#include <uv.h>
+
+/* The kinds of events that Loop.turn() returns. The second list of each line: what the payload is. */
+#define PY_EVENTS(X)                                                               \
+  X(BATCH, 1)       /* a Batch */                                                  \
+  X(SHARD, 2)       /* (kind, shard) */                                            \
+  X(TIP, 3)         /* None */                                                     \
+  X(LOSS, 4)        /* a dict of sloop_loss_t */                                   \
+  X(ERROR, 5)       /* a dict of sloop_error_t */                                  \
+  X(STATS, 6)       /* a dict of sloop_stats_t */                                  \
+  X(LOG, 7)         /* (level, line) */                                            \
+  X(CREDS, 8)       /* a CredsRequest */                                           \
+  X(DEAD_LETTER, 9) /* a Record that has memory of its own */                      \
+  X(LEASE, 10)      /* (kind, shard, worker, text, epoch) */                       \
+  X(DONE, 11)       /* (number of the operation, status, result, error or None) */ \
+  X(CLOSED, 12)     /* None; the last event of a consumer */
+enum {
+#define X(name, number) PY_##name = number,
+  PY_EVENTS(X)
+#undef X
+};
+
+/* What one import of the module keeps. */
+typedef struct py_state {
+  PyTypeObject *loop, *consumer, *admin, *batch, *records, *record, *creds, *finished;
+  PyObject *make_error; /* sloop._errors.make(code, message, **fields) */
+  PyObject *state_error, *fork_error;
+  PyObject *from_timestamp, *utc; /* datetime.fromtimestamp, datetime.timezone.utc */
+  PyObject *decimal, *unbase64;   /* decimal.Decimal, binascii.a2b_base64 */
+  PyObject *make_change;          /* sloop._values.make_change(record, values) */
+} py_state;
+
+/* A batch or a request for credentials that a finalizer gives back. Finalizers run anywhere, so the
+ * loop gives them back at its next turn. */
+typedef struct py_returned {
+  sloop_batch_t *batch; /* NULL: `creds` is set */
+  size_t acked;
+  sloop_creds_req_t *creds;
+} py_returned;
+
+/* The libuv part of a Loop. It has memory of its own, so that it outlives a Loop that could not be
+ * closed. */
+typedef struct py_world {
+  uv_loop_t uv;
+  uv_async_t wake; /* sent by each call outside a turn: the loop has to run once more */
+} py_world;
+
+typedef struct py_consumer py_consumer;
+typedef struct py_admin py_admin;
+typedef struct py_loop {
+  PyObject_HEAD py_state *st;
+  py_world *world;      /* NULL: closed */
+  PyObject *events;     /* the list that callbacks append to */
+  py_consumer *first;   /* consumers that are open */
+  py_admin *admins;     /* handles of Admin objects that are open */
+  unsigned long thread; /* the thread that made it */
+  unsigned generation;  /* py_generation when it was made */
+  int running;          /* 1 inside Loop.turn() */
+  int lost;             /* 1: an event could not be kept, because there was no memory */
+  py_returned *returned;
+  size_t returned_n, returned_room;
+} py_loop;
+
+typedef struct py_batch py_batch;
+struct py_consumer {
+  PyObject_HEAD py_loop *loop;
+  sloop_t *s;                /* NULL: closed */
+  sloop_t *native;           /* until the last callback has come */
+  PyObject *owner;           /* what Loop.turn() names in its events; a weak reference to the Python object */
+  PyObject *name;            /* of the stream, for messages */
+  struct py_op *listing;     /* the pending sloop_list(), whose callback a close drops */
+  py_batch *batches;         /* those that are out */
+  py_consumer *next, **link; /* in the list of the loop */
+};
+
+struct py_admin {
+  PyObject_HEAD py_loop *loop;
+  py_consumer *consumer; /* NULL: the handle is its own */
+  sloop_admin_t *a;      /* NULL: closed. Of a consumer: until that is closed */
+  PyObject *owner, *name;
+  py_admin *next, **link; /* in the list of the loop, if the handle is its own */
+};
+
+struct py_batch {
+  PyObject_HEAD py_loop *loop;
+  py_consumer *consumer;
+  sloop_batch_t *b; /* NULL: given back */
+  Py_ssize_t count;
+  size_t acked;     /* with `finished`: how many are acknowledged when it goes back */
+  Py_ssize_t views; /* memoryviews of its records that are in use */
+  int finished;     /* 1: done() was called */
+  unsigned generation;
+  py_batch *next, **link;  /* in the list of the consumer while b is set */
+  struct py_record **live; /* borrowed: the record objects that exist, by index */
+};
+
+typedef struct py_record {
+  PyObject_HEAD py_state *st;
+  py_batch *batch;         /* NULL: the record has memory of its own and never had a batch */
+  const sloop_record_t *r; /* NULL: gone */
+  void *own;               /* NULL, or the memory that r is in */
+  Py_ssize_t index, views;
+} py_record;
+
+/* The argument of a callback that comes once. */
+typedef struct py_op {
+  py_loop *loop;
+  PyObject *owner;       /* owned: whom the event is for */
+  py_consumer *consumer; /* NULL: of an admin handle */
+  long long number;
+} py_op;
+
+/* How often this process was forked off; objects of another generation are dead. */
+extern unsigned py_generation;
+
+/* py_module.c */
+/* Raises what the code says, with a text. Returns NULL. */
+PyObject *py_raise_code(py_state *st, int code, const char *text);
+/* Raises StateError with the formatted text. Returns NULL. */
+PyObject *py_raise_state(py_state *st, const char *format, ...);
+/* Returns a new str of bytes that may not be UTF-8 (they become surrogate escapes). */
+PyObject *py_text(const char *base, size_t len);
+PyObject *py_text0(const char *text);
+/* Returns a new dict with the members of an error; None for NULL. */
+PyObject *py_error_dict(const sloop_error_t *e);
+
+/* py_loop.c */
+extern PyType_Spec py_loop_spec;
+/* Return 0 if the loop may be used here and now. Else they raise and return -1. */
+int py_loop_check(py_loop *l, const char *what);
+/* Appends an event for `owner` and takes the reference to payload, which may be NULL after a failure. */
+void py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload);
+/* Has the loop run again soon. */
+void py_loop_wake(py_loop *l);
+/* Gives a batch, or a request for credentials, back at the next turn. */
+void py_loop_return(py_loop *l, sloop_batch_t *batch, size_t acked, sloop_creds_req_t *creds);
+
+/* py_consumer.c */
+extern PyType_Spec py_consumer_spec, py_creds_spec;
+PyObject *py_consumer_open(PyObject *loop, PyObject *args);
+/* Returns a CredsRequest, or NULL: there is no memory, and the request was answered so. */
+PyObject *py_creds_new(py_loop *l, sloop_creds_req_t *rq);
+/* Fills options from a dict of texts and a start (kind, at_ms, shard, seq, sub, token) or None.
+ * Returns 0, or raises and returns -1. */
+int py_fill_options(py_state *st, sloop_opts_t *o, PyObject *options, PyObject *start);
+int py_read_position(PyObject *tuple, sloop_position_t *p);
+/* Returns (kind, at_ms, shard, seq, sub, token). */
+PyObject *py_position_tuple(const sloop_position_t *p);
+void py_consumer_close(py_consumer *c);
+py_op *py_op_new(py_loop *l, PyObject *owner, py_consumer *c, long long number);
+void py_op_free(py_op *op);
+/* Tells of the end of an operation and frees it. Takes the reference to result. */
+void py_op_done(py_op *op, int status, PyObject *result, const sloop_error_t *e);
+
+/* py_batch.c */
+extern PyType_Spec py_batch_spec, py_records_spec, py_finished_spec;
+PyObject *py_batch_new(py_consumer *c, sloop_batch_t *b);
+/* Gives the batch back as done(acked) does; for a consumer that closes. */
+void py_batch_finish(py_batch *b, size_t acked);
+/* The last view of a finished batch went. */
+void py_batch_settle(py_batch *b);
+
+/* py_record.c */
+extern PyType_Spec py_record_spec;
+PyObject *py_record_new(py_batch *b, Py_ssize_t index);
+/* Returns a record with memory of its own. */
+PyObject *py_record_copy(py_state *st, const sloop_record_t *r);
+/* Gives the record memory of its own, because its batch goes back. Without memory the record is gone. */
+void py_record_detach(py_record *r);
+
+/* py_change.c */
+/* Returns a dict with the members of a change ("dynamodb"): keys, new and old as Python values. */
+PyObject *py_change_values(py_state *st, const char *text, size_t len);
+
+/* py_admin.c */
+extern PyType_Spec py_admin_spec;
+PyObject *py_admin_open(PyObject *loop, PyObject *args);
+/* Returns the Admin that is a part of a consumer. */
+PyObject *py_admin_of(py_consumer *c, PyObject *owner);
+void py_admin_close(py_admin *a);
+
+/* CPython 3.9 has neither of the two. */
+#if PY_VERSION_HEX < 0x030a0000
+#define PyGC_Disable() 0
+#define PyGC_Enable() ((void)0)
+#endif
+#ifndef Py_TPFLAGS_DISALLOW_INSTANTIATION
+#define Py_TPFLAGS_DISALLOW_INSTANTIATION 0
+#endif
+/* Py_INCREF() and Py_XDECREF() of the stable ABI take a PyObject * only. */
+#define PY_HOLD(object) Py_INCREF((PyObject *)(object))
+#define PY_DROP(object) Py_XDECREF((PyObject *)(object))
+#define PY_STATE_OF(type) ((py_state *)PyType_GetModuleState(type))
+#endif

@@ -1,0 +1,801 @@
+"""Consumer, for asyncio, and Reader, for plain programs: what both share, and how each waits."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import time
+import warnings
+import weakref
+from collections import deque
+from datetime import datetime, timezone
+from typing import (
+    TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional,
+    Sequence, Set, TypedDict, Union,
+)
+
+from . import _native
+from ._errors import CanceledError, Error, NetworkError, StateError, StopTimeout, make
+from ._turns import AsyncDriver, Driver
+from ._values import (
+    LATEST, LeaseEvent, Loss, Position, Shard, ShardEvent, ShardStats, shard_stats_of, shards_of,
+)
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Literal
+
+    from typing_extensions import Self, Unpack
+
+    from ._admin import Admin, AsyncAdmin
+
+logger = logging.getLogger("sloop")
+_LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG}
+_FOREVER_MS = 2 ** 64 - 1
+_BORROWED_KEYS_S = 600  # keys whose expiry the callable does not tell are asked for again within this time
+
+
+class Credentials(NamedTuple):
+    """What a callable for credentials returns. expires None: never."""
+
+    access_key: str
+    secret_key: str
+    token: Optional[str] = None
+    expires: Optional[datetime] = None
+
+
+class Options(TypedDict, total=False):
+    """Options of the library by their names in sloop.h, where each is described. None is the default."""
+
+    region: Optional[str]
+    endpoint: Optional[str]
+    profile: Optional[str]
+    ca_bundle: Optional[str]
+    user_agent: Optional[str]
+    aggregates: Literal["expand", "keep"]
+    on_trimmed: Literal["stop", "continue"]
+    wire: Literal["auto", "cbor", "json"]
+    poll_ms: int
+    list_ms: int
+    fetch_records_max: int
+    in_flight_max: int
+    buffered_bytes_max: int
+    buffered_records_per_shard_max: int
+    order: Literal["time", "shard"]
+    order_wait_ms: int
+    batches_out_max: int
+    batch_records_max: int
+    batch_bytes_max: int
+    retry_max: int
+    on_retry: Literal["again", "stop", "park", "skip"]
+    log_level: Literal["error", "warn", "info", "debug"]
+    stats_ms: int
+    worker: Optional[str]
+    store: Optional[str]
+    store_endpoint: Optional[str]
+    schema: Optional[str]
+    lease_ms: int
+    checkpoint_ms: int
+    handover_ms: int
+    stall_ms: int
+    weight: int
+    kcl_coordinator: Optional[str]
+    kcl_metrics: Optional[str]
+    retrieval: Literal["poll", "push", "auto"]
+    push_consumer: Optional[str]
+    checkpoints: Literal["acked", "asked"]
+    unready_ms: int
+
+
+Stats = Dict[str, int]
+Start = Union[Position, datetime, None]
+CredentialsCallable = Callable[[], Any]
+
+
+def option_texts(options: Dict[str, Any]) -> Dict[str, str]:
+    """The options as the native module takes them. Raises TypeError or OptionError."""
+    texts: Dict[str, str] = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            raise TypeError(f"{name}: a str or an int is needed, not {type(value).__name__}")
+        texts[name] = str(value)
+    _native.check_options(texts)
+    return texts
+
+
+def _own_level() -> str:
+    level = logger.getEffectiveLevel()
+    if level <= logging.DEBUG:
+        return "debug"
+    if level <= logging.INFO:
+        return "info"
+    return "warn" if level <= logging.WARNING else "error"
+
+
+def start_tuple(start: Start) -> Any:
+    if start is None:
+        return LATEST._tuple()
+    if isinstance(start, datetime):
+        return Position.at_time(start)._tuple()
+    if isinstance(start, Position):
+        return start._tuple()
+    raise TypeError(f"start: a Position or a datetime is needed, not {type(start).__name__}")
+
+
+def keys_of(value: Any) -> Credentials:
+    """What a callable gave, as Credentials. Frozen credentials of botocore do not tell when they expire."""
+    access = getattr(value, "access_key", None)
+    if isinstance(value, tuple) and access is None:
+        value = Credentials(*value)
+        access = value.access_key
+    if not isinstance(access, str):
+        raise TypeError("credentials: the callable gave neither a tuple (access key, secret key, token, expires) "
+                        f"nor an object with access_key and secret_key, but {type(value).__name__}")
+    if isinstance(value, Credentials):
+        if value.expires is not None and value.expires.tzinfo is None:
+            raise ValueError("credentials: expires needs a time zone")
+        return value
+    soon = datetime.fromtimestamp(time.time() + _BORROWED_KEYS_S, timezone.utc)
+    return Credentials(access, value.secret_key, getattr(value, "token", None), soon)
+
+
+def _frozen(value: Any) -> Any:
+    freeze = getattr(value, "get_frozen_credentials", None)
+    return value if freeze is None else freeze()
+
+
+def answer_request(request: _native.CredsRequest, keys: Credentials) -> None:
+    expires_ms = -1 if keys.expires is None else round(keys.expires.timestamp() * 1000)
+    request.answer(keys.access_key, keys.secret_key, keys.token, expires_ms)
+
+
+class Party:
+    """A native object that a driver tells of events: operations with numbers, errors, logs, credentials."""
+
+    _driver: Optional[Driver]
+
+    def __init__(self, stream: str, credentials: Optional[CredentialsCallable],
+                 on_error: Optional[Callable[[Error], object]]) -> None:
+        if not isinstance(stream, str):
+            raise TypeError(f"stream: a str is needed, not {type(stream).__name__}")
+        if credentials is not None and not callable(credentials):
+            raise TypeError(f"credentials: a callable is needed, not {type(credentials).__name__}")
+        self.stream = stream
+        self._credentials = credentials
+        self._on_error = on_error
+        self._driver = None
+        self._ops: Dict[int, Callable[[int, Any, Optional[Dict[str, Any]]], None]] = {}
+        self._op_number = 0
+        self._failure: Optional[BaseException] = None
+        self._is_over = False
+
+    def _wake(self) -> None:
+        """Has whoever waits look again."""
+
+    def _fail(self, error: BaseException) -> None:
+        if self._failure is None:
+            self._failure = error
+        self._wake()
+
+    def _stop_at_exit(self) -> bool:
+        return False
+
+    def _call(self, callback: Callable[..., object], *args: Any) -> None:
+        """Calls a callable of the user: what it raises ends the consumer's iteration, not the loop."""
+        try:
+            callback(*args)
+        except Exception as error:
+            self._fail(error)
+
+    def _begin(self, call: Callable[..., object], then: Callable[[int, Any, Optional[Dict[str, Any]]], None],
+               *args: Any) -> int:
+        self._op_number += 1
+        self._ops[self._op_number] = then
+        try:
+            call(self._op_number, *args)
+        except BaseException:
+            del self._ops[self._op_number]
+            raise
+        return self._op_number
+
+    def _on_event(self, kind: int, payload: Any) -> None:
+        if kind == _native.DONE:
+            number, status, result, error = payload
+            then = self._ops.pop(number, None)
+            if then is not None:
+                then(status, result, error)
+        elif kind == _native.LOG:
+            level, line = payload
+            logger.log(_LEVELS.get(level, logging.INFO), "%s: %s", self.stream, line)
+        elif kind == _native.ERROR:
+            raised = make(**payload)
+            if payload["fatal"]:
+                self._fail(raised)
+            elif self._on_error is not None:
+                self._call(self._on_error, raised)
+            else:
+                logger.warning("%s: %s", self.stream, raised)
+        elif kind == _native.CREDS:
+            self._give_credentials(payload)
+        elif kind == _native.CLOSED:
+            self._is_over = True
+            ops, self._ops = self._ops, {}
+            for then in ops.values():
+                then(_native.CANCELED, None, None)
+            self._wake()
+
+    def _give_credentials(self, request: _native.CredsRequest) -> None:
+        assert self._credentials is not None
+        try:
+            answer_request(request, keys_of(_frozen(self._credentials())))
+        except Exception as error:
+            request.refuse(f"the callable for credentials failed: {type(error).__name__}: {error}")
+
+
+class _Base(Party):
+    """What Consumer and Reader share: options, events, and calls that do not wait."""
+
+    def __init__(
+        self, stream: str, *, app: Optional[str] = None, start: Start = None,
+        shards: Optional[Sequence[str]] = None, credentials: Optional[CredentialsCallable] = None,
+        until_tip: bool = False, stop_timeout: float = 5.0,
+        on_shard: Optional[Callable[[ShardEvent], object]] = None,
+        on_lease: Optional[Callable[[LeaseEvent], object]] = None,
+        on_loss: Optional[Callable[[Loss], object]] = None,
+        on_error: Optional[Callable[[Error], object]] = None,
+        on_tip: Optional[Callable[[], object]] = None,
+        on_stats: Optional[Callable[[Stats], object]] = None,
+        on_dead_letter: Optional[Callable[[_native.Record], object]] = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(stream, credentials, on_error)
+        for name, value in (("on_shard", on_shard), ("on_lease", on_lease), ("on_loss", on_loss), ("on_error", on_error),
+                            ("on_tip", on_tip), ("on_stats", on_stats), ("on_dead_letter", on_dead_letter)):
+            if value is not None and not callable(value):
+                raise TypeError(f"{name}: a callable is needed, not {type(value).__name__}")
+        if isinstance(shards, str):
+            raise TypeError("shards: a sequence of str is needed, not one str")
+        if not isinstance(stop_timeout, (int, float)) or stop_timeout < 0:
+            raise ValueError("stop_timeout: seconds are needed, 0 or more")
+        self.app = app
+        self._options = option_texts({"log_level": _own_level(), **options, "stream": stream, "app": app})
+        if on_dead_letter is not None:
+            self._options.setdefault("on_retry", "skip")
+        self._start = start_tuple(start)
+        self._shards = None if shards is None else tuple(shards)
+        if self._shards is not None and not all(isinstance(one, str) for one in self._shards):
+            raise TypeError("shards: a sequence of str is needed")
+        self._until_tip = until_tip
+        self._stop_timeout = stop_timeout
+        self._callbacks: Dict[int, Callable[..., object]] = {
+            kind: callback for kind, callback in (
+                (_native.SHARD, on_shard), (_native.LEASE, on_lease), (_native.LOSS, on_loss),
+                (_native.TIP, on_tip), (_native.STATS, on_stats), (_native.DEAD_LETTER, on_dead_letter))
+            if callback is not None}
+        self._native: Optional[_native.Consumer] = None
+        self._ready: Deque[_native.Batch] = deque()
+        self._ended = False
+        self._stopping = False
+        self._started = False
+
+    # ---- the life ----
+
+    def _open_on(self, driver: Driver, join: Optional[_native.Consumer] = None) -> None:
+        if self._native is not None:
+            raise StateError(f"open(): the consumer of {self.stream!r} was opened before")
+        wanted = 0
+        for kind in self._callbacks:
+            wanted |= 1 << kind
+        if self._until_tip:
+            wanted |= 1 << _native.TIP
+        if self._credentials is not None:
+            wanted |= 1 << _native.CREDS
+        self._native = driver.uv.open(self._options, self._start, self._shards, join, wanted, weakref.ref(self),
+                                      self.stream)
+        self._driver = driver
+        driver.parties.add(self)
+
+    def _start_reading(self) -> None:
+        if not self._started and self._native is not None and self._native.is_open:
+            self._started = True
+            self._native.start()
+
+    def _opened(self, what: str) -> _native.Consumer:
+        if self._native is None:
+            raise StateError(f"{what}: the consumer of {self.stream!r} is not open; use it in a with block")
+        return self._native
+
+    def _stop_at_exit(self) -> bool:
+        native = self._native
+        if self.app is None or native is None or not native.is_open or not self._started:
+            return False
+        if not self._stopping:
+            self._stopping = True
+            native.give_back()
+            self._begin(native.stop, self._stopped_at_exit, 0)
+        return True
+
+    def _stopped_at_exit(self, status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
+        self._is_over = True
+
+    def __del__(self) -> None:
+        native = getattr(self, "_native", None)
+        driver = getattr(self, "_driver", None)
+        if native is None or driver is None or not native.is_open:
+            return
+        warnings.warn(f"the consumer of {self.stream!r} was never closed", ResourceWarning, source=self, stacklevel=2)
+        try:
+            self._close_forgotten(native, driver)
+        except Exception:  # at the interpreter's end; then close_all_at_exit() does it
+            return
+
+    def _close_forgotten(self, native: _native.Consumer, driver: Driver) -> None:
+        native.close()
+
+    def end(self) -> None:
+        """Ends the iteration: it hands out no further batch. May be called by a signal handler of the loop."""
+        if self._native is not None:
+            self._native.check()
+        self._ended = True
+        self._ready.clear()
+        self._wake()
+
+    # ---- events ----
+
+    def _on_event(self, kind: int, payload: Any) -> None:
+        if kind == _native.BATCH:
+            if self._ended:
+                payload.done(0)
+                return
+            self._ready.append(payload)
+            self._wake()
+        elif kind == _native.TIP:
+            if self._until_tip:
+                self._ended = True
+                self._wake()
+            self._tell(kind)
+        elif kind == _native.SHARD:
+            self._tell(kind, ShardEvent(*payload))
+        elif kind == _native.LEASE:
+            self._tell(kind, LeaseEvent(*payload))
+        elif kind == _native.LOSS:
+            loss = Loss(**payload)
+            if kind in self._callbacks:
+                self._tell(kind, loss)
+            else:
+                logger.warning("%s: %s", self.stream, loss.message)
+        elif kind in (_native.STATS, _native.DEAD_LETTER):
+            self._tell(kind, payload)
+        else:
+            super()._on_event(kind, payload)
+
+    def _tell(self, kind: int, *args: Any) -> None:
+        callback = self._callbacks.get(kind)
+        if callback is not None:
+            self._call(callback, *args)
+
+    def _take_ready(self) -> Optional[_native.Batch]:
+        """The next batch, or None: there is none yet. Raises what ended the iteration."""
+        if self._failure is not None:
+            self._ready.clear()
+            raise self._failure
+        while self._ready:
+            batch = self._ready.popleft()
+            if not batch.is_done:
+                return batch
+        native = self._opened("iteration")
+        if not native.is_open or self._stopping:
+            self._ended = True
+        return None
+
+    # ---- calls that do not wait ----
+
+    @property
+    def is_open(self) -> bool:
+        return self._native is not None and self._native.is_open
+
+    @property
+    def worker(self) -> str:
+        """This worker's instance; "" without app and before it has joined."""
+        return self._opened("worker").worker()
+
+    def stats(self) -> Stats:
+        """The numbers of sloop_stats_t. UINT64_MAX (2**64 - 1) is what sloop.h says there."""
+        return self._opened("stats()").stats()
+
+    def shard_stats(self) -> List[ShardStats]:
+        """The shards as this consumer reads them."""
+        return shard_stats_of(self._opened("shard_stats()").shard_stats())
+
+    def token(self) -> str:
+        """The positions of all shards up to where all is acknowledged; for Position.at_token()."""
+        return self._opened("token()").token()
+
+    def pause(self, shard: Optional[str] = None) -> None:
+        """Pauses one shard, or all."""
+        self._opened("pause()").pause(shard)
+
+    def resume(self, shard: Optional[str] = None) -> None:
+        """Ends a pause."""
+        self._opened("resume()").resume(shard)
+
+    def seek_checkpoint(self, shard: str) -> None:
+        """Reads a shard again from its checkpoint (checkpoints="asked")."""
+        self._opened("seek_checkpoint()").seek_checkpoint(shard)
+
+    def handover(self, shard: str) -> None:
+        """Lets a shard go that is leaving (checkpoints="asked")."""
+        self._opened("handover()").handover(shard)
+
+
+def outcome(what: str, status: int, error: Optional[Dict[str, Any]]) -> Optional[BaseException]:
+    """The exception for the end of an operation; None: it succeeded."""
+    if status == 0:
+        return None
+    if error is not None:
+        return make(**{**error, "code": status, "name": _native.err_name(status)})
+    return make(status, f"{what}: {_native.strerror(status)}")
+
+
+class Consumer(_Base):
+    """A consumer of a stream, on the running asyncio loop:
+
+        async with Consumer("orders", app="billing", start=OLDEST) as c:
+            async for batch in c:
+                ...
+                await batch.done()
+
+    Leaving the block stops the consumer: records that are not acknowledged come again. auto_ack=True: asking
+    for the next batch acknowledges the one before.
+    """
+
+    _driver: Optional[AsyncDriver]
+
+    def __init__(self, stream: str, *, auto_ack: bool = False, join: Optional[Consumer] = None, **more: Any) -> None:
+        super().__init__(stream, **more)
+        if join is not None and not isinstance(join, Consumer):
+            raise TypeError(f"join: a Consumer is needed, not {type(join).__name__}")
+        self._auto_ack = auto_ack
+        self._join = join
+        self._current: Optional[_native.Batch] = None
+        self._waiters: Set[asyncio.Future[None]] = set()
+        self._tasks: Set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self.open()
+        return self
+
+    async def __aexit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        await self.aclose()
+
+    def open(self) -> None:
+        """Opens it on the running loop. It starts to read when the task gives control to the loop."""
+        loop = asyncio.get_running_loop()
+        join = None
+        driver = AsyncDriver.of(loop)
+        if self._join is not None:
+            join = self._join._opened("join")
+        try:
+            self._open_on(driver, join)
+        finally:
+            if not driver.uv.is_open:
+                driver._release()
+        loop.call_soon(self._start_soon)
+
+    def _start_soon(self) -> None:
+        try:
+            self._start_reading()
+        except Exception as error:
+            self._fail(error)
+
+    async def aclose(self) -> None:
+        """Gives back what is out, stops within stop_timeout, and closes."""
+        native = self._native
+        if native is None or not native.is_open:
+            return
+        try:
+            self._ready.clear()
+            limit = self._stop_timeout if native.give_back() else 0
+            if self._started and not self._stopping and self._failure is None:
+                await self.stop(limit)
+        except (StopTimeout, CanceledError, StateError):
+            pass
+        finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        native = self._native
+        if native is None or not native.is_open:
+            return
+        native.close()
+        while not self._is_over:
+            await self._wait()
+        for task in list(self._tasks):
+            task.cancel()
+
+    def close(self) -> None:
+        """Closes at once: positions that are not written yet are not written."""
+        if self._native is not None:
+            self._native.close()
+            self._wake()
+
+    def _close_forgotten(self, native: _native.Consumer, driver: Any) -> None:
+        if not driver.uv.is_ours:
+            if not driver.loop.is_closed():
+                driver.loop.call_soon_threadsafe(native.close)
+            return
+        native.close()
+        if driver.abandoned():
+            driver.close_now(0.2)
+
+    # ---- waiting ----
+
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _wait(self) -> None:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiters.discard(waiter)
+
+    async def _run(self, what: str, call: Callable[..., object], *args: Any) -> Any:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
+            if not future.done():
+                raised = outcome(what, status, error)
+                if raised is None:
+                    future.set_result(result)
+                else:
+                    future.set_exception(raised)
+
+        self._begin(call, then, *args)
+        return await future
+
+    def __aiter__(self) -> AsyncIterator[_native.Batch]:
+        return self
+
+    async def __anext__(self) -> _native.Batch:
+        if self._auto_ack and self._current is not None:
+            if not self._current.is_done:
+                self._current.done()
+            self._current = None
+        while True:
+            batch = self._take_ready()
+            if batch is not None:
+                if self._auto_ack:
+                    self._current = batch
+                return batch
+            if self._ended:
+                raise StopAsyncIteration
+            await self._wait()
+
+    async def records(self) -> AsyncIterator[_native.Record]:
+        """Record by record: asking for the next one acknowledges the one before."""
+        async for batch in self:
+            try:
+                for record in batch:
+                    yield record
+                    if batch.is_done:
+                        break
+                    record.ack()
+            finally:
+                if not batch.is_done and self.is_open:
+                    batch.done(0)
+
+    # ---- operations ----
+
+    async def stop(self, timeout: Optional[float] = None) -> None:
+        """Ends reading and the iteration, waits for batches that are out, and releases the leases. StopTimeout: the
+        seconds were over before."""
+        native = self._opened("stop()")
+        self._stopping = True
+        self._ready.clear()
+        self._wake()
+        await self._run("stop()", native.stop, _FOREVER_MS if timeout is None else round(timeout * 1000))
+
+    async def seek(self, to: Union[Position, datetime]) -> None:
+        """Goes on from another position."""
+        native = self._opened("seek()")
+        await self._run("seek()", native.seek, start_tuple(to))
+        self._ready.clear()
+
+    async def checkpoint(self, shard: Optional[str] = None) -> None:
+        """Writes to the lease table up to where all is acknowledged."""
+        await self._run("checkpoint()", self._opened("checkpoint()").checkpoint, shard)
+
+    async def checkpoint_at(self, shard: str, to: Position) -> None:
+        """Declares the shard finished up to a position (checkpoints="asked")."""
+        await self._run("checkpoint_at()", self._opened("checkpoint_at()").checkpoint_at, shard, to._tuple())
+
+    async def shards(self) -> List[Shard]:
+        """Lists the stream's shards."""
+        return shards_of(await self._run("shards()", self._opened("shards()").shards))
+
+    def admin(self) -> AsyncAdmin:
+        """The operator's requests, for the application of this consumer."""
+        from ._admin import AsyncAdmin
+        return AsyncAdmin._of(self)
+
+    # ---- credentials ----
+
+    def _give_credentials(self, request: _native.CredsRequest) -> None:
+        task = asyncio.get_running_loop().create_task(give_credentials(self._credentials, request))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def give_credentials(credentials: Optional[CredentialsCallable], request: _native.CredsRequest) -> None:
+    """Answers a request. A plain callable may block (botocore's asks over HTTP), so it runs in another thread."""
+    assert credentials is not None
+    try:
+        if inspect.iscoroutinefunction(credentials):
+            value = _frozen(await credentials())
+        else:
+            def call() -> Any:
+                value = credentials()
+                return value if inspect.isawaitable(value) else _frozen(value)
+
+            value = await asyncio.get_running_loop().run_in_executor(None, call)
+        if inspect.isawaitable(value):
+            value = await value
+        answer_request(request, keys_of(value))
+    except Exception as error:
+        request.refuse(f"the callable for credentials failed: {type(error).__name__}: {error}")
+
+
+class Reader(_Base):
+    """A consumer for programs without asyncio; it runs while you wait for a batch:
+
+        with Reader("orders", start=OLDEST, until_tip=True) as r:
+            for batch in r:
+                ...
+                batch.done()
+
+    With an app, a worker is alive only while you ask for batches: process each within lease_ms / 2.
+    """
+
+    _driver: Optional[Driver]
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Opens it on a loop of its own, and starts to read."""
+        driver = Driver()
+        try:
+            self._open_on(driver)
+            self._start_reading()
+        except BaseException:
+            if self._native is None:
+                driver.uv.close()
+            raise
+
+    def close(self) -> None:
+        """Gives back what is out, stops within stop_timeout, and closes."""
+        native, driver = self._native, self._driver
+        if native is None or driver is None or not native.is_open:
+            return
+        try:
+            self._ready.clear()
+            limit = self._stop_timeout if native.give_back() else 0
+            if self._started and not self._stopping and self._failure is None:
+                self.stop(limit)
+        except (StopTimeout, CanceledError, StateError):
+            pass
+        finally:
+            driver.close_now(5.0)
+
+    def _close_forgotten(self, native: _native.Consumer, driver: Any) -> None:
+        if driver.uv.is_ours:
+            native.close()
+            driver.close_now(0.2)
+
+    def _run(self, what: str, call: Callable[..., object], *args: Any) -> Any:
+        assert self._driver is not None
+        ends: List[Any] = []
+
+        def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
+            ends.append((outcome(what, status, error), result))
+
+        self._begin(call, then, *args)
+        self._driver.run_until(lambda: bool(ends))
+        raised, result = ends[0]
+        if raised is not None:
+            raise raised
+        return result
+
+    def __iter__(self) -> Iterator[_native.Batch]:
+        return self
+
+    def __next__(self) -> _native.Batch:
+        batch = self.next()
+        if batch is None:
+            raise StopIteration
+        return batch
+
+    def next(self, timeout: Optional[float] = None) -> Optional[_native.Batch]:
+        """The next batch; None: the iteration has ended, or the seconds are over."""
+        found: List[_native.Batch] = []
+
+        def look() -> bool:
+            batch = self._take_ready()
+            if batch is not None:
+                found.append(batch)
+            return batch is not None or self._ended
+
+        self._opened("iteration")
+        assert self._driver is not None
+        self._driver.run_until(look, timeout)
+        return found[0] if found else None
+
+    def records(self) -> Iterator[_native.Record]:
+        """Record by record: asking for the next one acknowledges the one before."""
+        for batch in self:
+            try:
+                for record in batch:
+                    yield record
+                    if batch.is_done:
+                        break
+                    record.ack()
+            finally:
+                if not batch.is_done and self.is_open:
+                    batch.done(0)
+
+    def stop(self, timeout: Optional[float] = None) -> None:
+        """Ends reading, and releases the leases. StopTimeout: batches were out when the seconds were over."""
+        native = self._opened("stop()")
+        self._stopping = True
+        self._ready.clear()
+        self._run("stop()", native.stop, _FOREVER_MS if timeout is None else round(timeout * 1000))
+
+    def seek(self, to: Union[Position, datetime]) -> None:
+        """Goes on from another position."""
+        self._run("seek()", self._opened("seek()").seek, start_tuple(to))
+        self._ready.clear()
+
+    def checkpoint(self, shard: Optional[str] = None) -> None:
+        """Writes to the lease table up to where all is acknowledged."""
+        self._run("checkpoint()", self._opened("checkpoint()").checkpoint, shard)
+
+    def checkpoint_at(self, shard: str, to: Position) -> None:
+        """Declares the shard finished up to a position (checkpoints="asked")."""
+        self._run("checkpoint_at()", self._opened("checkpoint_at()").checkpoint_at, shard, to._tuple())
+
+    def shards(self) -> List[Shard]:
+        """Lists the stream's shards."""
+        return shards_of(self._run("shards()", self._opened("shards()").shards))
+
+    def admin(self) -> Admin:
+        """The operator's requests, for the application of this consumer."""
+        from ._admin import Admin
+        return Admin._of(self)
+
+
+def read(stream: str, *, until_tip: bool = False, start: Start = Position("oldest"),
+         **more: Any) -> Iterator[_native.Record]:
+    """Reads record by record, without asyncio: asking for the next one acknowledges the one before.
+
+    until_tip: ends when every shard was found empty. start is the oldest record. What else there is: Reader.
+    """
+    reader = Reader(stream, until_tip=until_tip, start=start, **more)
+    return _read(reader)
+
+
+def _read(reader: Reader) -> Iterator[_native.Record]:
+    with reader:
+        yield from reader.records()

@@ -1,0 +1,154 @@
+"""Who runs the turns of a native loop: an asyncio loop, or a plain thread that waits.
+
+The native loop is run only from here. Events of a turn are dispatched when the turn is over, each to the
+object (a "party") that the event names; a party that is gone gets none, and its batches go back by themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import time
+import weakref
+from collections import deque
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+
+from . import _native
+
+STOP_AT_EXIT_S = 3.0
+CLOSE_AT_EXIT_S = 2.0
+WAIT_MS = 500
+"""How long a thread waits at most before it looks for signals again."""
+
+Event = Tuple["weakref.ref[Any]", int, Any]
+_drivers: Dict[asyncio.AbstractEventLoop, AsyncDriver] = {}
+_all: weakref.WeakSet[Driver] = weakref.WeakSet()
+
+
+class Driver:
+    """A native loop and the parties that use it."""
+
+    def __init__(self) -> None:
+        self.uv = _native.Loop()
+        self.parties: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._pending: Deque[Event] = deque()
+        _all.add(self)
+
+    def dispatch(self, events: List[Event]) -> None:
+        # A KeyboardInterrupt may come anywhere in here: what was not dispatched is dispatched next time.
+        self._pending.extend(events)
+        while self._pending:
+            ref, kind, payload = self._pending.popleft()
+            party = ref()
+            if party is not None:
+                party._on_event(kind, payload)
+
+    def fail(self, error: BaseException) -> None:
+        for party in list(self.parties):
+            party._fail(error)
+
+    def run_until(self, condition: Callable[[], bool], limit_s: Optional[float] = None) -> bool:
+        """Runs turns in this thread until the condition holds. False: the time was over before."""
+        end = None if limit_s is None else time.monotonic() + limit_s
+        while not condition():
+            left = WAIT_MS if end is None else int((end - time.monotonic()) * 1000)
+            if left <= 0:
+                return False
+            self.dispatch(self.uv.wait(min(left, WAIT_MS)))
+        return True
+
+    def close_now(self, limit_s: float) -> None:
+        """Closes what is open, and the native loop, within the time."""
+        if self.uv.is_open:
+            self.uv.close_all()
+            self.run_until(lambda: not self.uv.is_open, limit_s)
+        if not self.uv.is_open:
+            self.uv.close()
+
+    def at_exit(self) -> None:
+        if not self.uv.is_ours or not self.uv.is_open:
+            return
+        stopping = [party for party in list(self.parties) if party._stop_at_exit()]
+        if stopping:
+            self.run_until(lambda: all(party._is_over for party in stopping), STOP_AT_EXIT_S)
+        self.close_now(CLOSE_AT_EXIT_S)
+
+
+class AsyncDriver(Driver):
+    """Turns on the thread of an asyncio loop: a reader of the native loop's descriptor, and a timer."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self.loop = loop
+        self._timer: Optional[asyncio.TimerHandle] = None
+        self._timer_at = 0.0
+        self._soon = False
+        self._fd = self.uv.fd
+        loop.add_reader(self._fd, self._turn)
+
+    @classmethod
+    def of(cls, loop: asyncio.AbstractEventLoop) -> AsyncDriver:
+        driver = _drivers.get(loop)
+        if driver is None or not driver.uv.is_ours:
+            driver = _drivers[loop] = cls(loop)
+        return driver
+
+    def _turn(self) -> None:
+        if not self.uv.is_ours:
+            return  # a child of fork(): nothing of the parent is touched
+        try:
+            timeout_ms, events = self.uv.turn()
+        except Exception as error:  # asyncio would log it and call again for ever
+            self.fail(error)
+            timeout_ms, events = 1000, []
+        self.dispatch(events)
+        if self.uv.is_open:
+            self._arm(timeout_ms)
+        else:
+            self._release()
+
+    def _arm(self, timeout_ms: int) -> None:
+        if timeout_ms == 0:
+            if not self._soon:
+                self._soon = True
+                self.loop.call_soon(self._turn_soon)
+        elif timeout_ms > 0:
+            at = self.loop.time() + timeout_ms / 1000
+            # A timer that comes too early costs a turn; one that comes too late costs time.
+            if self._timer is None or self._timer_at > at + 0.0005:
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer_at = at
+                self._timer = self.loop.call_at(at, self._turn_by_timer)
+
+    def _turn_soon(self) -> None:
+        self._soon = False
+        if _drivers.get(self.loop) is self:
+            self._turn()
+
+    def _turn_by_timer(self) -> None:
+        self._timer = None
+        self._turn()
+
+    def _release(self) -> None:
+        if _drivers.get(self.loop) is self:
+            del _drivers[self.loop]
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.loop.remove_reader(self._fd)
+        self.uv.close()
+
+    def abandoned(self) -> bool:
+        """Whether the asyncio loop was closed before the consumers were."""
+        return self.loop.is_closed()
+
+
+@atexit.register
+def close_all_at_exit() -> None:
+    """Deallocators do not run at the interpreter's end: what is open is stopped and closed here."""
+    for driver in list(_all):
+        try:
+            driver.at_exit()
+        except Exception:  # the interpreter ends, and other loops are to be closed too
+            continue
