@@ -16,7 +16,7 @@ from typing import (
 )
 
 from . import _native
-from ._errors import CanceledError, Error, NetworkError, StateError, StopTimeout, make
+from ._errors import CanceledError, Error, OptionError, StateError, StopTimeout, make
 from ._turns import AsyncDriver, Driver
 from ._values import (
     LATEST, LeaseEvent, Loss, Position, Shard, ShardEvent, ShardStats, shard_stats_of, shards_of,
@@ -260,6 +260,9 @@ class _Base(Party):
             raise TypeError("shards: a sequence of str is needed, not one str")
         if not isinstance(stop_timeout, (int, float)) or stop_timeout < 0:
             raise ValueError("stop_timeout: seconds are needed, 0 or more")
+        if until_tip and app is not None:
+            raise OptionError("until_tip: with an app the tip of this worker's shards says nothing of those that it does not "
+                              "have yet")
         self.app = app
         self._options = option_texts({"log_level": _own_level(), **options, "stream": stream, "app": app})
         if on_dead_letter is not None:
