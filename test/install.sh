@@ -69,6 +69,9 @@ case $want in
     need tinyproxy have tinyproxy
     need util-linux have taskset
     need prometheus have promtool
+    need cmake have cmake # with the two below: other people's builds and loops
+    need libasio-dev test -e /usr/include/asio.hpp
+    need libevent-dev test -e /usr/include/event2/event.h
     need binutils have nm
     need valgrind have valgrind
     need spin have spin

@@ -93,8 +93,9 @@ def build(build_folder, to):
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         made = list(pool.map(compile_one, sources))
-    subprocess.run(["cc", "-shared", "-Wl,-soname,libsloop.so.0", "-o", os.path.join(to, "libsloop.so.0"), *made, *kept, *libraries],
-                   check=True)
+    subprocess.run(["cc", "-shared", "-Wl,-soname,libsloop.so.0",
+                    "-Wl,--version-script=" + os.path.join(to, "src", "api", "sloop.map"), "-o", os.path.join(to, "libsloop.so.0"),
+                    *made, *kept, *libraries], check=True)
     return grown[0]
 
 

@@ -71,9 +71,7 @@ class Installed:
         self.ok = got.returncode == 0 and self.pc is not None
         if self.ok:
             self.libdir = os.path.dirname(os.path.dirname(self.pc))
-            with open(self.pc) as f:
-                prefix = [l.split("=", 1)[1].strip() for l in f if l.startswith("prefix=")][0]
-            self.prefix = os.path.join(root, prefix.lstrip("/"))
+            self.prefix = next(os.path.dirname(at) for at, _, names in os.walk(root) if "sloop.h" in names)
             self.examples = os.path.join(self.prefix, "share", "doc", "sloop", "examples")
             self.env = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(self.pc))
 
@@ -182,20 +180,40 @@ class Receiver:
         self.http.server_close()
 
 
-def check_poll(root, got, compiler_flags, server, env):
-    """Inside a loop of poll(2); it ends with its input instead of a signal."""
-    program = os.path.join(root, "poll")
-    built = run(["cc", "-std=c99", "-D_GNU_SOURCE", *WARN, got.examples + "/poll.c", "-o", program, *compiler_flags])
-    if not ok("poll as C99: compiles without a warning", built.returncode == 0, built.stdout):
+# Inside loops that are not libuv's: {program: (a header it needs, what it is linked with)}.
+LOOPS = {"poll": (None, []), "epoll": (None, []), "libevent": ("event2/event.h", ["-levent_core"]),
+         "asio": ("asio.hpp", ["-pthread"])}
+
+
+def check_loop(name, root, got, compiler_flags, server, env):
+    """Compiles the program and has it read."""
+    header, libraries = LOOPS[name]
+    in_cpp = programs()[name].endswith(".cpp")
+    compiler = ["c++", "-std=c++14"] if in_cpp else ["cc", "-std=c99", "-D_GNU_SOURCE"]
+    if header and run([*compiler, "-include", header, "-x", "c++" if in_cpp else "c", "-fsyntax-only", "/dev/null"]).returncode:
+        skip(name, "%s is not installed" % header)
         return
-    out = program + ".out"
+    program = os.path.join(root, name)
+    warn = [flag for flag in WARN if not in_cpp or flag != "-Wshadow"]
+    built = run([*compiler, *warn, got.examples + "/" + programs()[name], "-o", program, *compiler_flags, *libraries])
+    if ok("%s: compiles without a warning" % name, built.returncode == 0, built.stdout):
+        check_until_input_ends(name, [program], server, env)
+
+
+def check_until_input_ends(name, argv, server, env):
+    """The program reads all records, and ends with its input instead of a signal."""
+    out = argv[0] + ".out"
     with open(out, "wb") as to:
-        p = subprocess.Popen([program, "orders"], stdin=subprocess.PIPE, stdout=to, stderr=subprocess.PIPE, env=env)
+        p = subprocess.Popen([*argv, "orders"], stdin=subprocess.PIPE, stdout=to, stderr=subprocess.PIPE, env=env, text=True)
         until(lambda: lines_in(out) >= server.records, p, 60)
-        _, err = p.communicate(timeout=60)
-    ok("poll: ends with its input, exit code 0", p.returncode == 0 and not err, (p.returncode, err))
+        try:
+            _, err = p.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            _, err = p.communicate()
+    ok("%s: ends with its input, exit code 0" % name, p.returncode == 0 and not told(err), (p.returncode, err))
     with open(out) as f:
-        check_lines("poll", server, f.read().splitlines())
+        check_lines(name, server, f.read().splitlines())
 
 
 def check_lambda(root, got, compiler_flags, server, env):
@@ -219,6 +237,7 @@ def check_grown(root, build, got, server, env):
                  *got.flags("--libs", "sloop"), *got.flags("--cflags", "--libs", "libuv")])
     if not ok("abi/old.c: compiles without a warning", built.returncode == 0, built.stdout):
         return
+    check_unversioned(root, got, server, env)
     structs = grown.build(build, folder)
     ok("%d structs of the header have grown" % structs, structs >= 10, structs)
     for libraries, version in ((got.libdir, None), (folder, grown.VERSION)):
@@ -228,6 +247,28 @@ def check_grown(root, build, got, server, env):
         ok("%s: all is as it was" % what, done.returncode == 0 and done.stderr.startswith("as it was with ") and
            (not version or done.stderr == "as it was with %s\n" % version), (done.returncode, done.stderr[-600:]))
         check_lines(what, server, done.stdout.splitlines())
+
+
+def check_unversioned(root, got, server, env):
+    """A program that was linked with a libsloop.so.0 without versions of its symbols, as the first one was."""
+    folder = os.path.join(root, "unversioned")
+    os.makedirs(folder)
+    names = [line for line in read(os.path.join(ROOT, "test", "contract", "tidy", "symbols.txt")).split() if line.startswith("sloop_")]
+    stub = "".join("void %s(void) {}\n" % name for name in names)
+    built = run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-Wl,-soname,libsloop.so.0", "-o", folder + "/libsloop.so"], input=stub)
+    if built.returncode == 0:
+        built = run(["cc", "-std=gnu11", HERE + "/abi/old.c", "-o", folder + "/old", "-L" + folder, "-lsloop",
+                     *got.flags("--cflags", "--libs", "libuv")])
+    if not ok("a program is linked with a libsloop.so.0 without versions", built.returncode == 0, built.stdout):
+        return
+    versions = run(["readelf", "-V", folder + "/old"]).stdout, run(["readelf", "-V", got.libdir + "/libsloop.so.0"]).stdout
+    ok("today's library has versions, and that program asks for none",
+       "SLOOP_0" not in versions[0] and "SLOOP_0" in versions[1], versions)
+    done = subprocess.run([folder + "/old", "orders", str(server.records)], env=env, timeout=120, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    ok("it runs with today's library", done.returncode == 0 and done.stderr.startswith("as it was with "),
+       (done.returncode, done.stderr[-600:]))
+    check_lines("a program without versions", server, done.stdout.splitlines())
 
 
 def commands_that_compile():
@@ -243,8 +284,8 @@ def check_commands(root, got, server, env):
     """As a user types them, in a folder with print.c; what is installed in /usr/local is in the temporary root here."""
     readme, page = commands_that_compile()
     if not ok("sloop(7) has the README's command, one with libsloop.a and one with the sandbox",
-              len(readme) == 1 and len(page) == 3 and page[0] == readme[0] and "/libsloop.a " in page[1] and
-              "/libsloop-sandbox.a " in page[2], (readme, page)):
+              len(readme) == 1 and len(page) == 3 and page[0] == readme[0] and "sloop-static" in page[1] and
+              "sloop-sandbox" in page[2], (readme, page)):
         return
     folder = os.path.join(root, "typed")
     os.makedirs(folder + "/bin")
@@ -255,16 +296,15 @@ def check_commands(root, got, server, env):
     os.chmod(folder + "/bin/pkg-config", 0o755)
     bare = {name: value for name, value in env.items() if name != "LD_LIBRARY_PATH"}
     for command in page:
-        typed = re.sub(r"/usr/local/lib/[\w-]+/libsloop", lambda _: got.libdir + "/libsloop", command)
-        sandbox = "sandbox" in command
-        name = "serve with both archives" if sandbox else "print with libsloop.a" if ".a " in command else \
+        sandbox, archive = "sandbox" in command, "-static" in command
+        name = "serve with both archives" if sandbox else "print with libsloop.a" if archive else \
             "print, compiled as the README says"
-        built = run(["sh", "-c", typed], cwd=folder, env=dict(got.env, PATH=folder + "/bin:" + os.environ["PATH"]))
+        built = run(["sh", "-c", command], cwd=folder, env=dict(got.env, PATH=folder + "/bin:" + os.environ["PATH"]))
         if ok("%s: links" % name, built.returncode == 0 and not built.stdout, built.stdout):
             if sandbox:
                 ok("%s: it serves, and stops when its input closes" % name, Server(folder + "/a.out").stop() == 0)
             else:
-                check_print(name, [folder + "/a.out"], server, bare if ".a " in command else env, folder + "/out", 60)
+                check_print(name, [folder + "/a.out"], server, bare if archive else env, folder + "/out", 60)
             os.remove(folder + "/a.out")
 
 
@@ -397,7 +437,7 @@ def check_share(name, argv, server, env, out, seconds):
 
 
 EXAMPLES = {"print": check_print, "thread": check_print, "share": check_share, "forward": check_forward, "merge": check_merge}
-ALONE = {"poll", "lambda", "serve"}  # programs with a function of their own here
+ALONE = {*LOOPS, "lambda", "serve"}  # programs with a function of their own here
 
 
 def programs():
@@ -458,7 +498,8 @@ def main():
         env.pop("AWS_PROFILE", None)
         jobs = [(check_example, root, got, example, shared, server, env) for example in EXAMPLES]
         jobs += [(check_grown, root, build, got, server, env), (check_commands, root, got, server, env),
-                 (check_poll, root, got, shared, server, env), (check_lambda, root, got, shared, server, env)]
+                 (check_lambda, root, got, shared, server, env)]
+        jobs += [(check_loop, name, root, got, shared, server, env) for name in LOOPS]
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             for job in [pool.submit(*job) for job in jobs]:
                 job.result()
@@ -471,7 +512,8 @@ def check_examples(got):
     """Those that are installed: all but the test server, a README with a line for each and the README's own command."""
     there = sorted(os.listdir(got.examples)) if os.path.isdir(got.examples) else []
     want = sorted([file for name, file in programs().items() if name != "serve"] + ["README.md"])
-    if not ok("meson install gives the examples", there == want, there):
+    builds = ["CMakeLists.txt", "Makefile", "meson.build", "subprojects"]
+    if not ok("meson install gives the examples, and builds for them", there == sorted(want + builds), there):
         return
     page = read(got.examples + "/README.md")
     lines = sorted(re.findall(r"^- `(\S+)` .{10}", page, re.M))

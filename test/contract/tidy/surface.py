@@ -47,12 +47,14 @@ def check_exports(build):
     listed = listed_symbols()
     out = subprocess.run(["nm", "-D", "--defined-only", os.path.join(build, "src", "libsloop.so")],
                          capture_output=True, text=True, check=True).stdout
-    exported = {line.split()[-1].split("@")[0] for line in out.splitlines()}
+    versioned = {line.split()[-1] for line in out.splitlines()}
+    unversioned = [name for name in listed if name in versioned]
+    exported = {name.split("@")[0] for name in versioned if not name.startswith("SLOOP_")}  # SLOOP_0 is a version
     exported -= {"_init", "_fini", "__bss_start", "_edata", "_end"}
     # Sanitizer builds define hooks of their own.
     exported = {name for name in exported if not name.startswith(("__asan", "__ubsan", "__odr"))}
     declared = set(re.findall(r"SLOOP_EXTERN[^;()]*?\b(sloop_\w+)\s*\(", library_headers()))
-    findings = []
+    findings = [f"exported without a version, by src/api/sloop.map: {name}" for name in sorted(unversioned)]
     findings += [f"exported, not in symbols.txt: {name}" for name in sorted(exported - listed)]
     findings += [f"in symbols.txt, not exported: {name}" for name in sorted(listed - exported)]
     findings += [f"in a header, not in symbols.txt: {name}" for name in sorted(declared - listed)]
