@@ -22,7 +22,8 @@ async def main(stream, app, options):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, c.end)
         async for batch in c:
             with batch:
-                sys.stdout.write("".join(json.dumps([r.shard, r.sequence, bytes(r.data).decode(), r.epoch]) + "\\n" for r in batch))
+                for r in batch:
+                    print(json.dumps([r.shard, r.sequence, bytes(r.data).decode(), r.epoch]))
                 sys.stdout.flush()
 
 asyncio.run(main(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))

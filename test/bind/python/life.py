@@ -389,7 +389,8 @@ class Life(World):
             next(closed)
         with closed:
             pass
-        for call in (closed.stats, closed.token, closed.pause, closed.shard_stats, lambda: closed.seek(sloop.OLDEST), closed.shards):
+        for call in (closed.stats, closed.token, closed.pause, closed.shard_stats, closed.shards,
+                     lambda: closed.seek(sloop.OLDEST)):
             with self.assertRaisesRegex(sloop.StateError, f"the consumer of '{name}' is closed"):
                 call()
         with self.assertRaises(StopIteration):

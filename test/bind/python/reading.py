@@ -159,7 +159,7 @@ class Reading(World):
         token = None
         with self.assertRaisesRegex(ZeroDivisionError, "third"), sloop.Reader(name, start=sloop.OLDEST) as r:
             try:
-                for n, record in enumerate(r.records()):
+                for n, _record in enumerate(r.records()):
                     if n == 3:
                         raise ZeroDivisionError("third")
             finally:

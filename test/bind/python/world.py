@@ -43,9 +43,8 @@ class World(unittest.TestCase):
 
     def program(self, text, *args, limit=LIMIT, code=0, env=None):
         """Runs a program in a process of its own. Returns its output; what it says on stderr is in a failure."""
-        done = subprocess.run([sys.executable, "-X", "dev", "-c", textwrap.dedent(text), *args], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=limit, check=False,
-                              env=program_environment({**self.box.env, **(env or {})}))
+        done = subprocess.run([sys.executable, "-X", "dev", "-c", textwrap.dedent(text), *args], capture_output=True, text=True,
+                              timeout=limit, check=False, env=program_environment({**self.box.env, **(env or {})}))
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.errors = done.stderr
         return done.stdout

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from ._admin import Admin, AsyncAdmin
-from ._consumer import Consumer, Credentials, Options, Reader, Start, Stats, read
+from ._consumer import Consumer, Credentials, Options, Reader, ReaderOptions, Start, Stats, read
 from ._errors import (
     AccessError,
     AuthError,
@@ -109,6 +109,7 @@ __all__ = [
     "ProtocolError",
     "ProxyError",
     "Reader",
+    "ReaderOptions",
     "Record",
     "RefusedError",
     "RemoteError",

@@ -11,7 +11,15 @@ from ._consumer import CredentialsCallable, Options, Party, give_credentials, op
 from ._errors import Error, StateError
 from ._turns import AsyncDriver, Driver
 from ._values import (
-    AdminResult, Drain, Explanation, Leases, Position, drain_of, explanation_of, leases_of, result_of,
+    AdminResult,
+    Drain,
+    Explanation,
+    Leases,
+    Position,
+    drain_of,
+    explanation_of,
+    leases_of,
+    result_of,
 )
 
 if TYPE_CHECKING:

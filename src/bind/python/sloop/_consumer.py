@@ -11,15 +11,37 @@ import weakref
 from collections import deque
 from datetime import datetime, timezone
 from typing import (
-    TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional,
-    Sequence, Set, TypedDict, Union,
+    TYPE_CHECKING,
+    Any,
+    AsyncIterator,
+    Callable,
+    Deque,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Type,
+    TypedDict,
+    Union,
 )
 
 from . import _native
 from ._errors import CanceledError, Error, OptionError, StateError, StopTimeout, make
 from ._turns import AsyncDriver, Driver
 from ._values import (
-    LATEST, LeaseEvent, Loss, Position, Shard, ShardEvent, ShardStats, shard_stats_of, shards_of,
+    LATEST,
+    OLDEST,
+    LeaseEvent,
+    Loss,
+    Position,
+    Shard,
+    ShardEvent,
+    ShardStats,
+    shard_stats_of,
+    shards_of,
 )
 
 if TYPE_CHECKING:
@@ -88,9 +110,50 @@ class Options(TypedDict, total=False):
     unready_ms: int
 
 
+_CALLBACKS = {
+    "on_shard": _native.SHARD, "on_lease": _native.LEASE, "on_loss": _native.LOSS, "on_error": _native.ERROR,
+    "on_tip": _native.TIP, "on_stats": _native.STATS, "on_dead_letter": _native.DEAD_LETTER,
+}
 Stats = Dict[str, int]
+"""The numbers of sloop_stats_t by their names."""
 Start = Union[Position, datetime, None]
 CredentialsCallable = Callable[[], Any]
+"""Returns Credentials, a tuple of the same, or an object with access_key, secret_key and token, as botocore's; or it is
+a coroutine function that does."""
+
+
+class ReaderOptions(Options, total=False):
+    """What Consumer, Reader and read() take beside the stream. Callables are called on the thread of the consumer; what one
+    raises ends the iteration with that exception."""
+
+    app: Optional[str]
+    """Workers of one application share the stream's shards."""
+    start: Start
+    """Where to begin: LATEST (the default; read(): OLDEST), OLDEST, a datetime, another Position."""
+    shards: Optional[Sequence[str]]
+    """Only shards whose id ends with one of these."""
+    credentials: Optional[CredentialsCallable]
+    until_tip: bool
+    """The iteration ends when every shard was found empty. Not with app."""
+    stop_timeout: float
+    """Seconds that leaving the with block waits for a stop."""
+    on_shard: Optional[Callable[[ShardEvent], object]]
+    on_lease: Optional[Callable[[LeaseEvent], object]]
+    on_loss: Optional[Callable[[Loss], object]]
+    """Without it a loss is a warning of the logger "sloop"."""
+    on_error: Optional[Callable[[Error], object]]
+    """Errors that are not fatal. Without it they are warnings of the logger "sloop"."""
+    on_tip: Optional[Callable[[], object]]
+    on_stats: Optional[Callable[[Stats], object]]
+    """Each stats_ms."""
+    on_dead_letter: Optional[Callable[[_native.Record], object]]
+    """A record that was given back retry_max times. It is acknowledged already when this is called."""
+
+
+def need_type(name: str, value: object, kind: Type[object], words: str) -> None:
+    """Raises TypeError unless the value is of that type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: {words} is needed, not {type(value).__name__}")
 
 
 def option_texts(options: Dict[str, Any]) -> Dict[str, str]:
@@ -120,26 +183,25 @@ def start_tuple(start: Start) -> Any:
         return LATEST._tuple()
     if isinstance(start, datetime):
         return Position.at_time(start)._tuple()
-    if isinstance(start, Position):
-        return start._tuple()
-    raise TypeError(f"start: a Position or a datetime is needed, not {type(start).__name__}")
+    need_type("start", start, Position, "a Position or a datetime")
+    return start._tuple()
 
 
-def keys_of(value: Any) -> Credentials:
+def keys_of(given: Any) -> Credentials:
     """What a callable gave, as Credentials. Frozen credentials of botocore do not tell when they expire."""
-    access = getattr(value, "access_key", None)
-    if isinstance(value, tuple) and access is None:
-        value = Credentials(*value)
-        access = value.access_key
+    keys: Any = given
+    if isinstance(given, tuple) and not hasattr(keys, "access_key"):
+        keys = Credentials(*keys)
+    if isinstance(keys, Credentials):
+        if keys.expires is not None and keys.expires.tzinfo is None:
+            raise ValueError("credentials: expires needs a time zone")
+        return keys
+    access: object = getattr(keys, "access_key", None)
     if not isinstance(access, str):
         raise TypeError("credentials: the callable gave neither a tuple (access key, secret key, token, expires) "
-                        f"nor an object with access_key and secret_key, but {type(value).__name__}")
-    if isinstance(value, Credentials):
-        if value.expires is not None and value.expires.tzinfo is None:
-            raise ValueError("credentials: expires needs a time zone")
-        return value
+                        f"nor an object with access_key and secret_key, but {type(keys).__name__}")
     soon = datetime.fromtimestamp(time.time() + _BORROWED_KEYS_S, timezone.utc)
-    return Credentials(access, value.secret_key, getattr(value, "token", None), soon)
+    return Credentials(access, keys.secret_key, getattr(keys, "token", None), soon)
 
 
 def _frozen(value: Any) -> Any:
@@ -159,8 +221,7 @@ class Party:
 
     def __init__(self, stream: str, credentials: Optional[CredentialsCallable],
                  on_error: Optional[Callable[[Error], object]]) -> None:
-        if not isinstance(stream, str):
-            raise TypeError(f"stream: a str is needed, not {type(stream).__name__}")
+        need_type("stream", stream, str, "a str")
         if credentials is not None and not callable(credentials):
             raise TypeError(f"credentials: a callable is needed, not {type(credentials).__name__}")
         self.stream = stream
@@ -238,22 +299,16 @@ class Party:
 class _Base(Party):
     """What Consumer and Reader share: options, events, and calls that do not wait."""
 
-    def __init__(
-        self, stream: str, *, app: Optional[str] = None, start: Start = None,
-        shards: Optional[Sequence[str]] = None, credentials: Optional[CredentialsCallable] = None,
-        until_tip: bool = False, stop_timeout: float = 5.0,
-        on_shard: Optional[Callable[[ShardEvent], object]] = None,
-        on_lease: Optional[Callable[[LeaseEvent], object]] = None,
-        on_loss: Optional[Callable[[Loss], object]] = None,
-        on_error: Optional[Callable[[Error], object]] = None,
-        on_tip: Optional[Callable[[], object]] = None,
-        on_stats: Optional[Callable[[Stats], object]] = None,
-        on_dead_letter: Optional[Callable[[_native.Record], object]] = None,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(stream, credentials, on_error)
-        for name, value in (("on_shard", on_shard), ("on_lease", on_lease), ("on_loss", on_loss), ("on_error", on_error),
-                            ("on_tip", on_tip), ("on_stats", on_stats), ("on_dead_letter", on_dead_letter)):
+    def __init__(self, stream: str, **more: Unpack[ReaderOptions]) -> None:
+        options: Dict[str, Any] = dict(more)
+        start = options.pop("start", None)
+        shards = options.pop("shards", None)
+        until_tip = options.pop("until_tip", False)
+        stop_timeout = options.pop("stop_timeout", 5.0)
+        app = options.get("app")
+        callbacks = {name: options.pop(name, None) for name in _CALLBACKS}
+        super().__init__(stream, options.pop("credentials", None), callbacks["on_error"])
+        for name, value in callbacks.items():
             if value is not None and not callable(value):
                 raise TypeError(f"{name}: a callable is needed, not {type(value).__name__}")
         if isinstance(shards, str):
@@ -264,8 +319,8 @@ class _Base(Party):
             raise OptionError("until_tip: with an app the tip of this worker's shards says nothing of those that it does not "
                               "have yet")
         self.app = app
-        self._options = option_texts({"log_level": _own_level(), **options, "stream": stream, "app": app})
-        if on_dead_letter is not None:
+        self._options = option_texts({"log_level": _own_level(), **options, "stream": stream})
+        if callbacks["on_dead_letter"] is not None:
             self._options.setdefault("on_retry", "skip")
         self._start = start_tuple(start)
         self._shards = None if shards is None else tuple(shards)
@@ -274,10 +329,7 @@ class _Base(Party):
         self._until_tip = until_tip
         self._stop_timeout = stop_timeout
         self._callbacks: Dict[int, Callable[..., object]] = {
-            kind: callback for kind, callback in (
-                (_native.SHARD, on_shard), (_native.LEASE, on_lease), (_native.LOSS, on_loss),
-                (_native.TIP, on_tip), (_native.STATS, on_stats), (_native.DEAD_LETTER, on_dead_letter))
-            if callback is not None}
+            kind: callbacks[name] for name, kind in _CALLBACKS.items() if callbacks[name] is not None}
         self._native: Optional[_native.Consumer] = None
         self._ready: Deque[_native.Batch] = deque()
         self._ended = False
@@ -439,7 +491,8 @@ def outcome(what: str, status: int, error: Optional[Dict[str, Any]]) -> Optional
     if status == 0:
         return None
     if error is not None:
-        return make(**{**error, "code": status, "name": _native.err_name(status)})
+        fields: Dict[str, Any] = {**error, "code": status, "name": _native.err_name(status)}
+        return make(**fields)
     return make(status, f"{what}: {_native.strerror(status)}")
 
 
@@ -457,10 +510,11 @@ class Consumer(_Base):
 
     _driver: Optional[AsyncDriver]
 
-    def __init__(self, stream: str, *, auto_ack: bool = False, join: Optional[Consumer] = None, **more: Any) -> None:
+    def __init__(self, stream: str, *, auto_ack: bool = False, join: Optional[Consumer] = None,
+                 **more: Unpack[ReaderOptions]) -> None:
         super().__init__(stream, **more)
-        if join is not None and not isinstance(join, Consumer):
-            raise TypeError(f"join: a Consumer is needed, not {type(join).__name__}")
+        if join is not None:
+            need_type("join", join, Consumer, "a Consumer")
         self._auto_ack = auto_ack
         self._join = join
         self._current: Optional[_native.Batch] = None
@@ -789,14 +843,11 @@ class Reader(_Base):
         return Admin._of(self)
 
 
-def read(stream: str, *, until_tip: bool = False, start: Start = Position("oldest"),
-         **more: Any) -> Iterator[_native.Record]:
-    """Reads record by record, without asyncio: asking for the next one acknowledges the one before.
-
-    until_tip: ends when every shard was found empty. start is the oldest record. What else there is: Reader.
-    """
-    reader = Reader(stream, until_tip=until_tip, start=start, **more)
-    return _read(reader)
+def read(stream: str, **more: Unpack[ReaderOptions]) -> Iterator[_native.Record]:
+    """Reads record by record, without asyncio: asking for the next one acknowledges the one before. start is the oldest
+    record unless it is given. Records that you keep stay valid."""
+    more.setdefault("start", OLDEST)
+    return _read(Reader(stream, **more))
 
 
 def _read(reader: Reader) -> Iterator[_native.Record]:
