@@ -54,6 +54,16 @@ def boto3():
                   missing="" if version else "no boto3 in .cache/venv")
 
 
+def ours_in_python(version):
+    package = os.path.join(BUILD, "src", "bind", "python")
+    there = os.path.exists(os.path.join(package, "sloop", "_native.abi3.so"))
+    missing = "" if there else "built without -Dpython=enabled"
+    command, env = [PYTHON, os.path.join(HERE, "python", "read.py")], {"PYTHONPATH": package}
+    return [Client("sloop, Python", version, "CBOR", command, False, missing=missing, env=env),
+            Client("sloop, Python, views", version, "CBOR", command, False, missing=missing, env={**env, "PEERS_VIEWS": "1"}),
+            Client("sloop, Python, leases", version, "CBOR", command, True, missing=missing, env=env)]
+
+
 def node():
     folder = os.path.join(CACHE, "peers", "node")
     modules = os.path.join(folder, "node_modules", "@aws-sdk", "client-kinesis")
@@ -81,6 +91,7 @@ def clients():
         Client("sloop", version, "CBOR", ours, False),
         Client("sloop, leases", version, "CBOR", ours, True),
         Client("sloop, JSON", version, "JSON", ours, False, env={"PEERS_JSON": "1"}),
+        *ours_in_python(version),
         boto3(),
         node(),
         go_client("AWS SDK for Go", "awssdk", of_go("aws-sdk-go-v2/service/kinesis"), leases=False),
