@@ -235,8 +235,9 @@ static int64_t rounded_up(int64_t ms) {
 }
 
 void slp_lease_lag_text(slp_lease_lag lag, char out[24]) {
-  slp_lag_text(lag.at_most ? rounded_up(lag.ms) : lag.ms, out + lag.at_most);
-  if (lag.at_most) out[0] = '<';
+  char text[24];
+  slp_lag_text(lag.at_most ? rounded_up(lag.ms) : lag.ms, text);
+  snprintf(out, 24, "%s%.22s", lag.at_most ? "<" : "", text);
 }
 
 void slp_rate_text(int64_t bytes, char out[24]) {
