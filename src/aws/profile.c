@@ -178,7 +178,7 @@ static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, i
     const char *end = memchr(text.p, '\n', text.n);
     slp_str line = {text.p, end ? (size_t)(end - text.p) : text.n};
     text = (slp_str){line.p + line.n + (end ? 1 : 0), text.n - line.n - (end ? 1 : 0)};
-    const char *close = line.n && line.p[0] == '[' ? memrchr(line.p, ']', line.n) : NULL;
+    const char *close = line.n && line.p[0] == '[' ? slp_last_char(line.p, ']', line.n) : NULL;
     if (close && match((slp_str){line.p + 1, (size_t)(close - line.p - 1)}, name, config)) return 1;
   }
   return 0;

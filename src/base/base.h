@@ -55,6 +55,12 @@ static inline int slp_str_cmp(slp_str a, slp_str b) {
   return (a.n > b.n) - (a.n < b.n);
 }
 static inline int slp_str_has(slp_str s, char c) { return s.n && memchr(s.p, c, s.n) != NULL; }
+/* Returns the last c of p[0, n), or NULL. */
+static inline const char *slp_last_char(const char *p, char c, size_t n) {
+  while (n > 0)
+    if (p[--n] == c) return p + n;
+  return NULL;
+}
 static inline int slp_str_is(slp_str a, const char *z) { return slp_str_eq(a, slp_str_of(z)); }
 
 static inline uint64_t slp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }

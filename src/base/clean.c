@@ -82,7 +82,7 @@ static int ends_authority(char c) { return (unsigned char)c <= ' ' || strchr("/?
 static size_t length_of_secret(const char *from, const char *end) {
   static const char ours[] = "USER:PASSWORD@"; /* a placeholder that error messages print; no secret */
   size_t n = (size_t)(end - from);
-  const char *at = n ? memrchr(from, '@', n) : NULL, *colon = n ? memchr(from, ':', n) : NULL;
+  const char *at = n ? slp_last_char(from, '@', n) : NULL, *colon = n ? memchr(from, ':', n) : NULL;
   if (n >= sizeof ours - 1 && memcmp(from, ours, sizeof ours - 1) == 0) return 0;
   if (at) return (size_t)(at - from);
   if (*from == '[' || !colon || colon + 1 == end || is_digit(colon[1])) return 0;

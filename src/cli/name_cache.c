@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/options.h"
 #include "codec/digest.h"
+#include "host/os.h"
 #include "host/own_file.h"
 #include "program/local.h"
 
@@ -39,7 +40,7 @@ static int add_key(slp_buf *b, const char *kind, const slp_args *args) {
   /* the path of a lease file may be relative to the working folder */
   if (args->opts.store && strncmp(args->opts.store, "sqlite:", 7) == 0 && getcwd(folder, sizeof folder))
     slp_buf_add_z(b, folder);
-  for (char **v = environ; *v; v++)
+  for (char **v = slp_os_environment(); *v; v++)
     if (chooses_service(*v)) slp_buf_addf(b, "%s\n", *v);
   return slp_buf_failed(b);
 }

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "host/curl_transfer.h"
 #include "host/host.h"
+#include "host/os.h"
 #include "host/uv_host.h"
 
 #include <sys/socket.h>
@@ -196,7 +197,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *un
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *address) {
   slp_curl_lane *lane = arg;
   (void)purpose;
-  int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
+  int fd = slp_os_socket(address->family, address->socktype, address->protocol);
   lane->socket_error = fd < 0 ? errno : 0; /* kept for messages, because libcurl does not report this errno */
   if (fd < 0) return CURL_SOCKET_BAD;
   if (lane->u->closing || !make_socket_entry(lane, fd, 1)) {

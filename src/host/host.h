@@ -267,7 +267,7 @@ void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
  * not ETIMEDOUT, because reading from a network file system may fail with ETIMEDOUT. A pipe gives its bytes
  * only once, so the host keeps them for later reads of the same pipe, within bounds (uv_file.c). */
 #define SLP_FILE_PIPE_MS 10000u
-#define SLP_FILE_PIPE_LATE (-ETIME)
+#define SLP_FILE_PIPE_LATE (-6003)
 typedef struct slp_file {
   const char *path;                       /* borrowed until on_done has run */
   size_t bytes_max;                       /* limit of the file's size; a larger file fails with SLP_E2BIG */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "host/in_place.h"
+#include "host/os.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -139,7 +140,7 @@ static void remember_file_identity(slp_own_file *f, const struct stat *st) {
   f->known = 1;
   f->device = st->st_dev;
   f->number = st->st_ino;
-  f->changed = st->st_mtim;
+  f->changed = slp_os_changed(st);
 }
 
 /* Returns 1 if the file is not the one that this process found or last wrote: another process wrote it while
@@ -147,8 +148,9 @@ static void remember_file_identity(slp_own_file *f, const struct stat *st) {
 static int is_anothers(const slp_own_file *f) {
   struct stat st;
   if (stat_name_in_folder(f->folder, f->name, &st) != 1) return 0;
+  struct timespec changed = slp_os_changed(&st);
   return !f->known || st.st_dev != f->device || st.st_ino != f->number ||
-         st.st_mtim.tv_sec != f->changed.tv_sec || st.st_mtim.tv_nsec != f->changed.tv_nsec;
+         changed.tv_sec != f->changed.tv_sec || changed.tv_nsec != f->changed.tv_nsec;
 }
 
 /* ---- writing in place ------------------------------------------------------------------------------ */

@@ -73,7 +73,7 @@ static int is_separator(char c) { return c == ' ' || c == '\t' || c == ','; }
 /* Takes ":PORT" off the end of an entry of no_proxy: a name, an IPv4 address or an [IPv6 address]. Returns 1
  * and the port, or 0 if the entry has none. */
 static int take_port(slp_str *entry, uint64_t *ret_port) {
-  const char *colon = entry->n ? memrchr(entry->p, ':', entry->n) : NULL;
+  const char *colon = entry->n ? slp_last_char(entry->p, ':', entry->n) : NULL;
   const char *close = entry->n ? memchr(entry->p, ']', entry->n) : NULL;
   if (!colon || slp_str_has(*entry, '/')) return 0;
   size_t before = (size_t)(colon - entry->p);
@@ -138,7 +138,7 @@ static slp_str host_of(slp_str url) {
   if (end && url.n >= (size_t)(end - url.p) + 3) url = skip_leading_chars(url, (size_t)(end - url.p) + 3);
   slp_str host = {url.p, 0};
   while (host.n < url.n && !strchr("/?#", host.p[host.n])) host.n++;
-  const char *at = host.n ? memrchr(host.p, '@', host.n) : NULL;
+  const char *at = host.n ? slp_last_char(host.p, '@', host.n) : NULL;
   if (at) host = skip_leading_chars(host, (size_t)(at + 1 - host.p));
   const char *close = host.n && host.p[0] == '[' ? memchr(host.p, ']', host.n) : NULL;
   const char *colon = close ? NULL : memchr(host.p, ':', host.n);
@@ -166,12 +166,12 @@ static void read_place(slp_proxy *p) {
   size_t n = 0;
   while (n < rest.n && rest.p[n] != '/') n++;
   rest.n = n;
-  const char *at = rest.n ? memrchr(rest.p, '@', rest.n) : NULL;
+  const char *at = rest.n ? slp_last_char(rest.p, '@', rest.n) : NULL;
   p->has_user = at != NULL;
   p->tls = begins_ignoring_case(all, "https://") != 0;
   p->socks = begins_ignoring_case(all, "socks") != 0;
   if (at) rest = skip_leading_chars(rest, (size_t)(at + 1 - rest.p));
-  const char *close = rest.n ? memrchr(rest.p, ']', rest.n) : NULL;
+  const char *close = rest.n ? slp_last_char(rest.p, ']', rest.n) : NULL;
   int port = memchr(close ? close : rest.p, ':', rest.n - (size_t)(close ? close - rest.p : 0)) != NULL;
   snprintf(p->place, sizeof p->place, "%.*s%s", (int)slp_min_u64(rest.n, SLP_PLACE_MAX - 8), rest.p,
            port     ? ""

@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "host/host.h"
+#include "host/os.h"
 #include "host/uv_host.h"
 
 #include <fcntl.h>
@@ -19,12 +20,12 @@ typedef struct job job;
 #define PIPES_MAX 64u
 
 typedef struct read_pipe {
-  slp_list link;     /* links the pipe into slp_uv_host.pipes, which has the oldest one first */
-  char *path;        /* the path at which the pipe was opened first */
-  struct statx what; /* identifies the pipe; a later FIFO may have its number, but not its time of birth */
-  slp_buf text;      /* the bytes that were read from the pipe so far */
-  slp_list waiting;  /* list of job.wait: other jobs that read this pipe, and wait to copy `text` */
-  uint8_t done;      /* 1: `text` is complete */
+  slp_list link;        /* links the pipe into slp_uv_host.pipes, which has the oldest one first */
+  char *path;           /* the path at which the pipe was opened first */
+  slp_os_identity what; /* of the pipe */
+  slp_buf text;         /* the bytes that were read from the pipe so far */
+  slp_list waiting;     /* list of job.wait: other jobs that read this pipe, and wait to copy `text` */
+  uint8_t done;         /* 1: `text` is complete */
 } read_pipe;
 
 struct job {
@@ -231,7 +232,7 @@ static void make_place(slp_uv_host *u, const char *path) {
 
 /* Reads a pipe for the first time. While no process has opened a FIFO for writing, epoll does not report its
  * end, so the job waits for a writer. */
-static void read_once(job *j, const struct statx *what) {
+static void read_once(job *j, const slp_os_identity *what) {
   slp_host *h = &j->u->host;
   make_place(j->u, j->path);
   read_pipe *p = SLP_NEW(h->mem, read_pipe);
@@ -260,19 +261,13 @@ static void read_once(job *j, const struct statx *what) {
   if (r) leave_pipe(j, r);
 }
 
-static int is_same(const struct statx *a, const struct statx *b) {
-  return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
-         a->stx_ino == b->stx_ino && a->stx_btime.tv_sec == b->stx_btime.tv_sec &&
-         a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
-}
-
 /* Begins a job whose descriptor is a pipe: reads it, waits for the job that reads it, or takes what was read
  * before. */
-static void begin_pipe(job *j, const struct statx *what) {
+static void begin_pipe(job *j, const slp_os_identity *what) {
   read_pipe *p = NULL;
   SLP_LIST_EACH(&j->u->pipes, it) {
     read_pipe *one = SLP_OWNER(it, read_pipe, link);
-    if (is_same(&one->what, what)) p = one;
+    if (slp_os_same_file(&one->what, what)) p = one;
   }
   if (!p) {
     read_once(j, what);
@@ -294,9 +289,8 @@ static void on_opened(uv_fs_t *fs) {
     return;
   }
   j->fd = (int)fd;
-  struct statx what;
-  if (j->file && statx(j->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &what) == 0 &&
-      S_ISFIFO(what.stx_mode)) {
+  slp_os_identity what;
+  if (j->file && slp_os_identify(j->fd, &what) == 0 && S_ISFIFO(what.st.st_mode)) {
     begin_pipe(j, &what);
     return;
   }

@@ -6,12 +6,11 @@
 #include "base/states.h"
 #include "host/host.h"
 #include "host/http_request.h"
+#include "host/os.h"
 #include "host/uv_conn.h"
 #include "host/uv_host.h"
 
 #include <errno.h>
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #define BODY_MAX ((size_t)16 << 20) /* used if the listener sets no body_max */
@@ -175,11 +174,9 @@ static void recycle_request_buffers(slp_conn *c) {
 static void on_reset_timer(slp_timer *timer) {
   slp_conn *c = SLP_OWNER(timer, slp_conn, timer);
   uv_os_fd_t fd;
-  int waiting = 0;
   /* Waits while the kernel still has bytes to send: a reset would throw them away, and cut the answer too
    * early. */
-  if (++c->tries < RESET_TRIES && uv_fileno((uv_handle_t *)&c->tcp, &fd) == 0 &&
-      ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting > 0) {
+  if (++c->tries < RESET_TRIES && uv_fileno((uv_handle_t *)&c->tcp, &fd) == 0 && slp_os_unsent(fd) > 0) {
     slp_host *h = &c->li->u->host;
     if (slp_timer_set(h, &c->timer, slp_now_us(h) + 1000) == 0) return;
   }

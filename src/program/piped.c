@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "host/os.h"
 #include "program/program.h"
 
 #include <errno.h>
@@ -16,11 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
-
-#ifdef __linux__
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#endif
 
 /* how long, in ms, the pipes may stay open after the process has ended, or the process may live after it has
  * closed its pipes */
@@ -63,7 +59,7 @@ static void run_guard(int fd) {
 
 int slp_guard_start(void) {
   int fds[2];
-  if (pipe2(fds, O_CLOEXEC)) return -1;
+  if (slp_os_pipe(fds)) return -1;
   pid_t pid = fork();
   if (pid == 0) {
     close(fds[1]);
@@ -447,10 +443,7 @@ static void default_signals(void) {
  * libraries opened, as libcurl 7.88 does, or that this program inherited, as from Java. They stay open until
  * exec succeeds, because exec_in_child() reports a failure of exec through one of them. */
 static void close_others_at_exec(void) {
-#ifdef SYS_close_range
-  const unsigned close_on_exec = 4; /* 4 is CLOSE_RANGE_CLOEXEC, which Linux has from 5.11 on */
-  if (syscall(SYS_close_range, 3u, UINT_MAX, close_on_exec) == 0) return;
-#endif
+  if (slp_os_close_others_at_exec()) return;
   struct rlimit limit;
   rlim_t n = getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > FDS_MAX ? FDS_MAX : limit.rlim_cur;
   for (int fd = 3; fd < (int)n; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -461,10 +454,8 @@ static void close_others_at_exec(void) {
 static void exec_in_child(const char *const *argv, const int fds[3], int report, int guard_fd, pid_t parent) {
   int32_t me = (int32_t)getpid();
   setpgid(0, 0);
-#ifdef __linux__
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-  if (getppid() != parent) _exit(127); /* the parent died before prctl() */
+  slp_os_die_with_parent();
+  if (getppid() != parent) _exit(127); /* the parent died before that */
   tell_guard(guard_fd, me);
   for (int i = 0; i < 3; i++)
     if (dup2(fds[i], i) < 0) _exit(127);
@@ -488,7 +479,8 @@ static int make_pipes(int fds[8]) {
   int pair[2];
   for (int i = 0; i < 8; i++) fds[i] = -1;
   for (int i = 0; i < 4; i++) {
-    if (pipe2(pair, O_CLOEXEC)) return -errno;
+    int r = slp_os_pipe(pair);
+    if (r) return r;
     int in = i == 0; /* fds[0] is standard input, from which the child reads */
     fds[i < 3 ? i : 6] = pair[i < 3 ? !in : 0];
     fds[i < 3 ? 3 + i : 7] = pair[i < 3 ? in : 1];

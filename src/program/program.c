@@ -2,6 +2,7 @@
 #include "program/program.h"
 
 #include "base/buf.h"
+#include "host/os.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -58,9 +59,8 @@ void slp_program_fill_standard(void) {
  * changed, because other programs share it. Returns -1 if fd is no terminal, or if it can't be opened, as
  * after su(1). */
 static int open_terminal_again(int fd) {
-  char path[40];
-  if (!isatty(fd)) return -1;
-  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  char path[4096];
+  if (!isatty(fd) || slp_os_terminal_path(fd, path, sizeof path)) return -1;
   return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
@@ -111,7 +111,7 @@ static void close_fd(int *fd) {
 /* Starts this program once more. Returns 0 or -errno. The child gets a process group of its own, so that
  * Ctrl-C at the terminal does not end it before the parent does. */
 static int spawn_self(int in_fd, int out_fd, const char *const *argv, pid_t *ret_pid) {
-  char *args[64]; /* posix_spawn takes pointers to char, but never writes through them */
+  char path[4096], *args[64]; /* posix_spawn takes pointers to char, but never writes through them */
   size_t n = 0;
   for (; argv[n] && n + 1 < SLP_COUNT(args); n++) memcpy(&args[n], &argv[n], sizeof args[n]);
   args[n] = NULL;
@@ -125,7 +125,8 @@ static int spawn_self(int in_fd, int out_fd, const char *const *argv, pid_t *ret
     if (!r) r = posix_spawn_file_actions_adddup2(&files, out_fd, 1);
     if (!r) r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     if (!r) r = posix_spawnattr_setpgroup(&attributes, 0);
-    if (!r) r = posix_spawn(ret_pid, "/proc/self/exe", &files, &attributes, args, environ);
+    if (!r) r = -slp_os_own_program(path, sizeof path);
+    if (!r) r = posix_spawn(ret_pid, path, &files, &attributes, args, slp_os_environment());
     posix_spawnattr_destroy(&attributes);
   }
   posix_spawn_file_actions_destroy(&files);
@@ -136,7 +137,8 @@ int slp_child_start(slp_child *child, const char *const *argv) {
   *child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};
   int in[2] = {-1, -1}, out[2] = {-1, -1};
   pid_t pid = -1;
-  int r = pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 ? -errno : 0;
+  int r = slp_os_pipe(in);
+  if (!r) r = slp_os_pipe(out);
   if (!r) r = spawn_self(in[0], out[1], argv, &pid);
   close_fd(&in[0]);
   close_fd(&out[1]);
@@ -175,13 +177,7 @@ int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, 
   }
 }
 
-uint64_t slp_child_cpu_us(const slp_child *child) {
-  clockid_t clock;
-  struct timespec t;
-  if (child->pid <= 0 || clock_getcpuclockid(child->pid, &clock) != 0) return 0;
-  if (clock_gettime(clock, &t) != 0) return 0;
-  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
+uint64_t slp_child_cpu_us(const slp_child *child) { return child->pid > 0 ? slp_os_cpu_us(child->pid) : 0; }
 
 void slp_child_end(slp_child *child) {
   close_fd(&child->in_fd);

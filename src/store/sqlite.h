@@ -15,7 +15,5 @@ int slp_sqlite_there(void);
  * If the file does not exist, the first request `prepare` with `create` 1 creates it. Returns 0,
  * SLP_ENOMEM or SLP_ENOENT. */
 int slp_sqlite_store(slp_store **ret, slp_host *h, const char *path, const slp_table_spec *table);
-/* For tests: returns 1 if `type` (f_type of statfs) is a file system that is reached over a network. */
-int slp_sqlite_network_fs(uint64_t type);
 
 #endif

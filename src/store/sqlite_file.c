@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "codec/json.h"
 #include "host/err.h"
+#include "host/os.h"
 #include "lease/store.h"
 #include "store/item.h"
 #include "store/rows.h"
@@ -36,7 +37,6 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -272,22 +272,9 @@ static int query_number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
-/* Returns 1 for a file system on a network, because locks there are not reliable. The numbers are from
- * statfs(2) and the kernel's include/uapi/linux/magic.h. */
-int slp_sqlite_network_fs(uint64_t type) {
-  static const uint32_t remote[] = {0x6969 /* nfs */,      0x517b /* smb */,        0xff534d42 /* cifs */,
-                                    0xfe534d42 /* smb2 */, 0x5346414f /* afs */,    0x6b414653 /* kafs */,
-                                    0x00c36400 /* ceph */, 0x0bd00bd0 /* lustre */, 0x47504653 /* gpfs */,
-                                    0x01021997 /* 9p */,   0x73757245 /* coda */,   0x564c /* ncp */};
-  for (size_t i = 0; i < SLP_COUNT(remote); i++) {
-    if ((uint32_t)type == remote[i]) return 1;
-  }
-  return 0;
-}
-
+/* Refuses a file on a network, because locks there are not reliable. */
 static int on_this_machine(slp_sqlite_ask *a) {
-  struct statfs fs;
-  if (statfs(path_of(a), &fs) || !slp_sqlite_network_fs((uint64_t)fs.f_type)) return 0;
+  if (!slp_os_is_remote(path_of(a))) return 0;
   return refuse_lease_file(
       a, "it is on a network file system; processes of one machine share such a file, on a local disk");
 }

@@ -193,14 +193,6 @@ TEST(without_memory_there_is_no_store_and_nothing_of_it_is_left) {
   fake_end(&f, mem);
 }
 
-TEST(file_systems_of_other_machines_are_known) {
-  CHECK(slp_sqlite_network_fs(0x6969) && slp_sqlite_network_fs(0xff534d42) &&
-        slp_sqlite_network_fs(0x01021997));
-  /* statfs gives a signed long on some systems */
-  CHECK(slp_sqlite_network_fs((uint64_t)(int64_t)(int32_t)0xff534d42));
-  CHECK(!slp_sqlite_network_fs(0xef53) && !slp_sqlite_network_fs(0x01021994)); /* ext4, tmpfs */
-}
-
 static slp_store_write add_row(fake_host *f, slp_mem *mem, slp_store *s, const char *range) {
   slp_change c = {SLP_STR("n"), SLP_ADD_N, {.kind = SLP_VAL_N, .s = SLP_STR("1")}};
   slp_store_write w = {
