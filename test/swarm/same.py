@@ -1,10 +1,13 @@
 """Plays the same seeds with programs of two builds, and compares the hashes of all that happened, byte for byte of
 every call and every callback: same.py BUILD-A BUILD-B [SEEDS [FIRST]]. Half of them are whole fleets (herd_swarm), half
 single consumers (swarm). Build one with gcc -O2 and the other with clang -O0, so that nothing hangs on the order of
-evaluation, on what memory held before, or on where it lies.
+evaluation, on what memory held before, or on where it lies. SLOOP_TEST_WRAPPER is put in front of the programs of
+BUILD-B, such as qemu-s390x-static for those of another processor.
 """
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -23,22 +26,23 @@ def compare(what, first, second, wanted):
     return good
 
 
-def herds(build, first, seeds):
-    return hashes([f"{build}/test/swarm/herd_swarm", "--hash", "--no-shrink", "--from", str(first), "--seeds", str(seeds)])
+def herds(wrapper, build, first, seeds):
+    return hashes(wrapper + [f"{build}/test/swarm/herd_swarm", "--hash", "--no-shrink", "--from", str(first), "--seeds", str(seeds)])
 
 
-def singles(build, first, seeds):
+def singles(wrapper, build, first, seeds):
     found = {}
     for seed in range(first, first + seeds):
-        found.update(hashes([f"{build}/test/swarm/swarm", "--seed", str(seed)]))
+        found.update(hashes(wrapper + [f"{build}/test/swarm/swarm", "--seed", str(seed)]))
     return found
 
 
 def main():
     a, b = sys.argv[1:3]
+    wrapper = shlex.split(os.environ.get("SLOOP_TEST_WRAPPER", ""))
     seeds = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
     first = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    good = [compare(what, play(a, first, seeds // 2), play(b, first, seeds // 2), seeds // 2)
+    good = [compare(what, play([], a, first, seeds // 2), play(wrapper, b, first, seeds // 2), seeds // 2)
             for what, play in (("whole fleets", herds), ("single consumers", singles))]
     sys.exit(0 if all(good) else 1)
 
