@@ -22,6 +22,13 @@ void slp_budget_give(slp_budget *b, uint64_t bytes) {
   b->used -= bytes;
 }
 
+void slp_budget_hand_out(slp_budget *b, uint64_t bytes) { b->out += bytes; }
+
+void slp_budget_take_in(slp_budget *b, uint64_t bytes) {
+  SLP_CHECK(b->out >= bytes);
+  b->out -= bytes;
+}
+
 void slp_budget_settle(slp_budget *b, uint64_t reserved, uint64_t real) {
   if (real >= reserved) {
     slp_budget_force(b, real - reserved);

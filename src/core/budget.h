@@ -10,6 +10,7 @@ typedef struct slp_budget {
   uint64_t max;  /* the limit, in bytes: sloop_opts_t.buffered_bytes_max */
   uint64_t used; /* bytes reserved or held */
   uint64_t peak; /* the greatest value that `used` has had */
+  uint64_t out;  /* of `used`: bytes of pages of which every record was handed out */
 } slp_budget;
 
 static inline uint64_t slp_budget_free(const slp_budget *b) {
@@ -18,6 +19,7 @@ static inline uint64_t slp_budget_free(const slp_budget *b) {
 static inline int slp_budget_is_over(const slp_budget *b) { return b->used > b->max; }
 static inline uint64_t slp_budget_max(const slp_budget *b) { return b->max; }
 static inline uint64_t slp_budget_used(const slp_budget *b) { return b->used; }
+static inline uint64_t slp_budget_out(const slp_budget *b) { return b->out; }
 static inline uint64_t slp_budget_peak(const slp_budget *b) { return b->peak; }
 void slp_budget_init(slp_budget *b, uint64_t max);
 /* Takes the bytes and returns 1. Returns 0, and takes none, if they would exceed the limit. */
@@ -27,6 +29,10 @@ int slp_budget_try(slp_budget *b, uint64_t bytes);
 void slp_budget_force(slp_budget *b, uint64_t bytes);
 /* Gives back bytes that were taken. */
 void slp_budget_give(slp_budget *b, uint64_t bytes);
+/* Counts bytes, which were taken before, as handed out. */
+void slp_budget_hand_out(slp_budget *b, uint64_t bytes);
+/* Counts bytes no longer as handed out. To be called before they are given back. */
+void slp_budget_take_in(slp_budget *b, uint64_t bytes);
 /* Gives back `reserved` bytes and takes `real` bytes instead, even if these exceed the limit. */
 void slp_budget_settle(slp_budget *b, uint64_t reserved, uint64_t real);
 

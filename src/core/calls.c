@@ -3,12 +3,14 @@
 
 #include "base/list.h"
 #include "base/mutant.h"
+#include "core/ahead.h"
 #include "core/budget.h"
 #include "core/consumer_inside.h"
 #include "core/engine_inside.h"
 #include "core/merge.h"
 #include "core/shard_inside.h"
 #include "host/host.h"
+#include "host/op.h"
 
 int slp_calls_is_stalled(const slp_shard *s) { return slp_list_linked(&s->call.stalled_link); }
 
@@ -40,6 +42,7 @@ int slp_calls_room(slp_engine *e) {
 
 int slp_calls_grow(slp_shard *s, uint64_t need) {
   slp_engine *e = s->consumer->engine;
+  if (!s->call.answered_us) s->call.answered_us = slp_now_us(e->host);
   if (need <= s->call.reserved) return 1;
   uint64_t extra = need - s->call.reserved;
   if (!slp_budget_try(&e->budget, extra)) {
@@ -56,6 +59,18 @@ int slp_calls_grow(slp_shard *s, uint64_t need) {
   return 1;
 }
 
+void slp_calls_learn_trip(slp_shard *s, const slp_op *op, uint64_t wait_us) {
+  slp_engine *e = s->consumer->engine;
+  uint64_t answered_us = s->call.answered_us ? s->call.answered_us : op->done_us;
+  uint64_t trip_us = answered_us > op->sent_us ? answered_us - op->sent_us : 0;
+  slp_ahead_trip(&e->ahead, slp_max_u64(trip_us, wait_us), slp_now_us(e->host));
+}
+
+uint32_t slp_calls_shards_busy(const slp_engine *e) {
+  uint32_t ready = slp_merge_ready(&e->merge);
+  return e->behind_n > ready ? e->behind_n : ready;
+}
+
 static void on_timer(slp_timer *t) { slp_pump_soon(SLP_OWNER(t, slp_engine, calls.timer)); }
 
 void slp_calls_init(slp_engine *e, uint32_t in_flight_max) {
@@ -63,6 +78,7 @@ void slp_calls_init(slp_engine *e, uint32_t in_flight_max) {
   e->calls.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
   slp_list_init(&e->calls.out);
   slp_list_init(&e->calls.stalled);
+  slp_list_init(&e->calls.later);
   slp_merge_init(&e->calls.want, e->mem);
 }
 

@@ -8,22 +8,29 @@
 #include "core/core.h"
 #include "core/merge.h"
 #include "host/host.h"
+#include "host/op.h"
 
 typedef struct slp_shard_call { /* one per shard */
   slp_merge_node want;          /* in slp_calls.want, sorted by watermark, while the shard wants to call */
   /* in slp_calls.stalled, while the shard's transfer is paused because the budget is spent */
   slp_list stalled_link;
+  /* in slp_calls.later, while the shard has records, and enough bytes are fetched ahead */
+  slp_list later_link;
   /* in slp_calls.out, while a call of the shard is in flight; subscriptions are not in that list */
   slp_list out_link;
-  uint64_t reserved; /* bytes of the budget reserved for the call in flight */
-  uint64_t lacks;    /* how many more bytes than `reserved` the paused transfer needs to continue */
-  uint32_t limit;    /* how many records the call in flight asks for */
+  uint64_t reserved;    /* bytes of the budget reserved for the call in flight */
+  uint64_t lacks;       /* how many more bytes than `reserved` the paused transfer needs to continue */
+  uint64_t answered_us; /* when the first byte of the answer to the call in flight came; 0: not yet */
+  uint32_t limit;       /* how many records the call in flight asks for */
 } slp_shard_call;
 
 typedef struct slp_calls { /* one per engine */
   slp_merge want;          /* shards that want to call, lowest watermark first */
   /* shards whose transfer is paused because the budget is spent, linked by slp_shard_call.stalled_link */
   slp_list stalled;
+  /* shards that may fetch ahead later, the one that waits longest first, linked by
+   * slp_shard_call.later_link */
+  slp_list later;
   slp_list out; /* shards with a call in flight, the oldest call first, linked by slp_shard_call.out_link */
   slp_shard *beyond;  /* the shard whose call may exceed the budget; NULL: none */
   uint64_t beyond_us; /* since when the shard `beyond` may exceed the budget */
@@ -45,6 +52,11 @@ void slp_calls_over(slp_shard *s);
 uint64_t slp_calls_reserved(const slp_shard *s);
 void slp_calls_give(slp_shard *s); /* gives the whole reservation of s back, because the call left no page */
 void slp_calls_settle(slp_shard *s, uint64_t real); /* replaces the reservation by `real` bytes */
+/* To be called for a page after which more records wait. wait_us: how long after the call op the next call
+ * may be sent. */
+void slp_calls_learn_trip(slp_shard *s, const slp_op *op, uint64_t wait_us);
+/* Returns how many shards bring pages, or have records that can be handed out now. */
+uint32_t slp_calls_shards_busy(const slp_engine *e);
 /* To be called when the answer to the call of s needs `need` bytes in all. Returns 1 if it may have them, 0
  * if the transfer must pause. This function runs deep inside the transport, so it makes no callback, and only
  * makes the pump run later. */

@@ -60,7 +60,7 @@
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
  *      report.c       makes callbacks to the user; loss.c: finds lost records
- *   0  budget.c, delay.c, desc.c, mark.c, merge.c, open_ends.c, pace.c, position.c,
+ *   0  ahead.c, budget.c, delay.c, desc.c, mark.c, merge.c, open_ends.c, pace.c, position.c,
  *      svctime.c, token.c: pure functions, without access to the host
  *
  * test/contract/tidy/rooms.py checks floors and parts. */

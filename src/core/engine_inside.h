@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "base/mem.h"
+#include "core/ahead.h"
 #include "core/batch_part.h"
 #include "core/budget.h"
 #include "core/calls.h"
@@ -25,6 +26,7 @@ struct slp_engine {
   uint32_t shards_n;
   uint32_t behind_n; /* number of shards whose last page said that more records wait */
   slp_budget budget;
+  slp_ahead ahead; /* how much of the budget is used */
   slp_pages pages;
   slp_calls calls;
   slp_meet polls;                /* groups the polls of several shards, so that they are sent together */

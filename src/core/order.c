@@ -122,6 +122,8 @@ int slp_order_waits_for_other(const slp_shard *s) {
 void slp_order_take(slp_shard *s, int64_t time) {
   slp_engine *e = s->consumer->engine;
   if (slp_queue_take(&s->queue, time)) {
+    slp_queue_page_spent(s);
+    slp_pump_soon(e); /* other shards may fetch ahead now */
     slp_reading_poke(s);
     slp_order_update(s);
   } else if (e->order == SLOOP_ORDER_TIME) {

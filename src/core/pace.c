@@ -34,7 +34,7 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
   /* While pages come full, the limit doubles. Otherwise it shrinks towards twice the number of records in a
    * page. So the reservation follows the traffic. */
   uint64_t next = full ? (uint64_t)p->limit * 2 : slp_max_u64((uint64_t)records * 2, p->limit / 2);
-  next = slp_max_u64(next, SLP_PACE_FIRST_LIMIT);
+  next = slp_max_u64(next, SLP_PACE_LEAST_LIMIT);
   p->limit = (uint32_t)slp_min_u64(next, limit_max);
 }
 

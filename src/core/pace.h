@@ -20,7 +20,11 @@ typedef struct slp_pace {
   uint8_t idle; /* 1: the last page had no records */
 } slp_pace;
 
-#define SLP_PACE_FIRST_LIMIT 500 /* how many records a call asks for while no page has come yet */
+/* How many records a call asks for while no page has come yet. Few, because they may be large: only the first
+ * page shows how many fit into a page of the size that is wanted. */
+#define SLP_PACE_FIRST_LIMIT 8
+/* the least number of records that later calls ask for, if that many fit */
+#define SLP_PACE_LEAST_LIMIT 500
 /* The service allows 5 GetRecords calls per second and shard (API_GetRecords.html, read 2026-11). Once an
  * endpoint has throttled, calls for a shard stay this far apart, even if the shard is behind. */
 #define SLP_PACE_FLOOR_US 200000

@@ -5,7 +5,9 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "codec/page.h"
+#include "core/ahead.h"
 #include "core/budget.h"
+#include "core/calls.h"
 #include "core/engine_inside.h"
 
 typedef struct spare {
@@ -16,6 +18,8 @@ typedef struct spare {
 
 /* Only pages of this size or larger are kept, because malloc is fast for smaller ones. */
 #define SPARE_BYTES_MIN (64u * 1024)
+/* A page is not kept if it is more than this many times larger than the next pages will be. */
+#define LARGER_BY 4
 
 void slp_pages_drop(slp_engine *e) {
   slp_list *it;
@@ -43,7 +47,9 @@ slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes) {
 void slp_pages_back(slp_engine *e, slp_page *page) {
   if (!page) return;
   uint64_t bytes = slp_page_bytes(page);
-  int worth = bytes >= SPARE_BYTES_MIN && e->pages.bytes + bytes <= slp_budget_max(&e->budget) / 4;
+  int worth = bytes >= SPARE_BYTES_MIN && e->behind_n &&
+              bytes <= LARGER_BY * slp_ahead_page(&e->ahead, slp_calls_shards_busy(e)) &&
+              e->pages.bytes + bytes <= slp_budget_max(&e->budget) / 4;
   spare *sp = worth && bytes <= slp_budget_free(&e->budget) ? SLP_NEW(e->mem, spare) : NULL;
   if (!sp) {
     slp_page_free(page);

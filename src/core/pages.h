@@ -14,9 +14,10 @@ typedef struct slp_pages { /* one per engine */
 void slp_pages_init(slp_engine *e);
 /* returns a kept page, or a new one if none is kept; NULL: no memory */
 slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes);
-/* gives the page back: keeps it for the next calls, or frees it; NULL is fine */
+/* Gives the page back. Keeps it for the next calls, or frees it: a page far larger than the next ones is
+ * freed, and any page while no shard is behind its tip. NULL is fine. */
 void slp_pages_back(slp_engine *e, slp_page *page);
-/* frees all kept pages, because the budget needs their bytes */
+/* frees all kept pages, because the budget needs their bytes, or because no shard is behind any more */
 void slp_pages_drop(slp_engine *e);
 /* returns how many bytes of the budget are in use, not counting those of kept pages */
 uint64_t slp_pages_held(const slp_engine *e);

@@ -3,6 +3,9 @@
  * Of the shards that want to call, the one with the lowest watermark calls first. A call reserves its bytes
  * in the budget before it is sent.
  *
+ * A shard that still has records fetches ahead only while less is fetched than ahead.h says is worth it.
+ * Otherwise it waits in slp_calls.later until records were handed out, or until it has no records.
+ *
  * A full budget can deadlock. The merge (merge.h) hands out nothing until the shard with the least key has a
  * record; every byte is held by pages of other shards; and the user holds no batch whose return would free
  * bytes. The shard with the least key is then starved. The way out, in this order:
@@ -24,6 +27,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "core/ahead.h"
 #include "core/batch.h"
 #include "core/budget.h"
 #include "core/calls.h"
@@ -318,6 +322,7 @@ static void start_call(slp_shard *s, uint64_t reserved, uint32_t limit) {
   if (slp_merge_ready(&e->merge) && slp_shard_in_order(slp_merge_top(&e->merge)) == s) slp_deliver_soon(e);
   s->call.reserved = reserved;
   s->call.limit = limit;
+  s->call.answered_us = 0;
   if (!s->consumer->source->pushes) { /* until slp_calls_over */
     slp_list_add_last(&e->calls.out, &s->call.out_link);
     e->calls.in_flight++;
@@ -341,6 +346,44 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   start_call(s, bytes, limit);
   return 1;
 }
+
+/* ---- fetching ahead ------------------------------------------------------------------------------------ */
+
+/* Returns how many bytes of pages are fetched, or about to come, and not handed out. */
+static uint64_t bytes_ahead(const slp_engine *e) { return slp_pages_held(e) - slp_budget_out(&e->budget); }
+
+/* Returns how many bytes the next call of s fetches ahead; 0: s has no records, or the call reserves none. */
+static uint64_t would_fetch_ahead(slp_shard *s) {
+  uint32_t limit = 0;
+  return slp_queue_empty(s) || s->paused ? 0 : slp_reader_reserve(s, &limit);
+}
+
+static uint64_t most_ahead(const slp_engine *e) {
+  return slp_ahead_most(&e->ahead, slp_calls_shards_busy(e));
+}
+
+/* Makes s wait if it would fetch further ahead than is worth it. Returns 1 if s waits. */
+static int put_off(slp_engine *e, slp_shard *s) {
+  uint64_t bytes = would_fetch_ahead(s);
+  if (!bytes || bytes_ahead(e) + bytes <= most_ahead(e)) return 0;
+  slp_reading_call_later(s);
+  return 1;
+}
+
+/* Lets as many of the shards in slp_calls.later want to call as may fetch ahead now. */
+static void wake_later(slp_engine *e) {
+  if (slp_list_empty(&e->calls.later)) return;
+  uint64_t most = most_ahead(e), ahead = bytes_ahead(e);
+  while (!slp_list_empty(&e->calls.later)) {
+    slp_shard *s = SLP_OWNER(e->calls.later.next, slp_shard, call.later_link);
+    ahead += would_fetch_ahead(s);
+    if (ahead > most) return;
+    slp_list_remove(&s->call.later_link);
+    slp_reading_poke(s);
+  }
+}
+
+/* ---- the pump ------------------------------------------------------------------------------------------ */
 
 static void resume_stalled(slp_engine *e) {
   slp_shard *starved = find_starved_shard(e);
@@ -372,7 +415,10 @@ void slp_pump_run(slp_event *ev) {
   }
   slp_merge_node *top;
   int started = 0;
-  while (call_is_free(e) && (top = slp_merge_top(&e->calls.want)) && let_go(e, want_owner(top), 0)) {
+  wake_later(e);
+  while (call_is_free(e) && (top = slp_merge_top(&e->calls.want))) {
+    if (put_off(e, want_owner(top))) continue;
+    if (!let_go(e, want_owner(top), 0)) break;
     if (++started == STARTS_PER_EVENT) {
       slp_pump_soon(e);
       return;

@@ -16,6 +16,7 @@
 #include "base/num.h"
 #include "base/probe.h"
 #include "codec/page.h"
+#include "core/ahead.h"
 #include "core/budget.h"
 #include "core/calls.h"
 #include "core/consumer_inside.h"
@@ -286,6 +287,20 @@ void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i)
   s->queue.redelivered_n--;
 }
 
+void slp_queue_page_spent(slp_shard *s) {
+  slp_list *last = s->queue.next_page ? s->queue.next_page->link.prev : s->queue.pages.prev;
+  slp_buffered *buffered = buffered_of(last);
+  SLP_CHECK(last != &s->queue.pages && !buffered->spent);
+  buffered->spent = 1;
+  slp_budget_hand_out(&buffered->engine->budget, buffered->charged);
+}
+
+/* To be called before the bytes of the page are given back. */
+static void take_in(slp_buffered *buffered) {
+  if (buffered->spent) slp_budget_take_in(&buffered->engine->budget, buffered->charged);
+  buffered->spent = 0;
+}
+
 /* ---- records come back -------------------------------------------------------------------------------- */
 
 /* Sets the bits `from` to `to` - 1, up to eight at a time. Returns how many of them were 0 before. */
@@ -326,6 +341,7 @@ void slp_queue_free(slp_buffered *buffered) {
     forget_tries(buffered->shard, buffered);
   }
   if (buffered->engine) {
+    take_in(buffered);
     slp_budget_give(&buffered->engine->budget, buffered->charged);
     if (buffered->page) slp_pages_back(buffered->engine, buffered->page);
   } else {
@@ -421,6 +437,7 @@ static void keep_age(const slp_shard *s, slp_buffered *buffered) {
  * still needed. */
 static void give_body_back(slp_buffered *buffered) {
   uint64_t stays = slp_alloc_size(buffered);
+  take_in(buffered);
   slp_budget_settle(&buffered->engine->budget, buffered->charged, stays);
   buffered->charged = stays;
   slp_pages_back(buffered->engine, buffered->page);
@@ -481,6 +498,8 @@ void slp_queue_settle(slp_shard *s) {
     slp_buffered *buffered = buffered_of(it);
     it = it->next;
     if (buffered->out) continue;
+    if (buffered->page && !buffered->unacked)
+      slp_ahead_came_back(&buffered->engine->ahead, buffered->charged);
     if (buffered->unacked == 0 && buffered->link.prev == &s->queue.pages) {
       slp_queue_free(buffered);
     } else if (buffered->page && !buffered->unacked) {
@@ -558,6 +577,7 @@ void slp_queue_forget(slp_list *detached) {
   slp_list *it;
   while ((it = slp_list_pop(detached))) {
     slp_buffered *buffered = buffered_of(it);
+    take_in(buffered);
     slp_budget_give(&buffered->engine->budget, buffered->charged);
     buffered->charged = 0;
     buffered->engine = NULL;

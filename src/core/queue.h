@@ -27,6 +27,8 @@ typedef struct slp_buffered {
   /* 1: no more records of the page are handed out. The page is freed when `out` is 0, see drop_pages in
    * queue.c. */
   uint8_t dropped;
+  /* 1: every record of the page was handed out at least once, and `charged` counts in slp_budget.out */
+  uint8_t spent;
   /* For each record, how often it was given back, at most 255. NULL: none was given back, or there was no
    * memory. */
   uint8_t *attempts;
@@ -192,6 +194,9 @@ static inline int slp_queue_take(slp_queue *q, int64_t time) {
   q->next_i = 0;
   return 1;
 }
+
+/* To be called when slp_queue_take returned 1. Counts the page of that record as handed out. */
+void slp_queue_page_spent(slp_shard *s);
 
 /* The next functions take records back from the user. */
 /* Acknowledges the n records of the page from index first on. Returns how many of them were not acknowledged

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "base/probe.h"
 #include "codec/page.h"
+#include "core/ahead.h"
 #include "core/await.h"
 #include "core/budget.h"
 #include "core/calls.h"
@@ -332,6 +333,7 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   /* No record can be handed out before every shard has a page. So each shard gets a share of the budget that
    * lets the pages of all shards fit in together. */
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(4, 2 * (uint64_t)slp_merge_count(&e->merge));
+  share = slp_min_u64(share, slp_ahead_page(&e->ahead, slp_calls_shards_busy(e)));
   uint64_t bytes = slp_pace_reserve(&s->reader.pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
   uint64_t most = slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);
@@ -661,6 +663,7 @@ static void take_page(slp_shard *s, slp_str next) {
   uint64_t wait =
       slp_pace_wait_us(&s->reader.pace, full, behind, c->o->poll_ms, c->floor_learned, random_below_1000(s));
   uint64_t at_us = slp_after_us(s->reader.fetch.rq.sent_us, wait);
+  if (p.full) slp_calls_learn_trip(s, &s->reader.fetch.rq, wait);
   uint64_t slack_us = slp_pace_slack_us(wait, p.full, behind, c->o->poll_ms);
   if (slack_us) at_us = slp_meet_at(&c->engine->polls, at_us, slp_after_us(at_us, slack_us));
   slp_reading_wait(s, c->source->pushes ? 0 : at_us);

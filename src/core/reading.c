@@ -2,12 +2,14 @@
 #include "core/reading.h"
 
 #include "base/fail.h"
+#include "base/list.h"
 #include "base/states.h"
 #include "core/calls.h"
 #include "core/consumer_inside.h"
 #include "core/engine_inside.h"
 #include "core/merge.h"
 #include "core/pace.h"
+#include "core/pages.h"
 #include "core/queue.h"
 #include "core/reading_part.h"
 #include "core/shard_inside.h"
@@ -55,11 +57,18 @@ int slp_reading_wants_call(const slp_shard *s) { return s->call.want.slot != 0; 
 
 void slp_reading_unwant_call(slp_shard *s) {
   slp_merge_remove(&s->consumer->engine->calls.want, &s->call.want);
+  slp_list_remove(&s->call.later_link);
+}
+
+void slp_reading_call_later(slp_shard *s) {
+  slp_reading_unwant_call(s);
+  slp_list_add_last(&s->consumer->engine->calls.later, &s->call.later_link);
 }
 
 /* Puts s into the queue of shards that want to call, and makes the pump run. */
 static void want_call(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
+  slp_list_remove(&s->call.later_link);
   slp_merge_put(&e->calls.want, &s->call.want, slp_queue_watermark(s), 1);
   slp_pump_soon(e);
 }
@@ -221,6 +230,7 @@ void slp_reading_set_behind(slp_shard *s, int behind) {
   if (s->reading.is_behind == behind) return;
   s->reading.is_behind = (uint8_t)behind;
   s->consumer->engine->behind_n += behind ? 1u : -1u;
+  if (!s->consumer->engine->behind_n) slp_pages_drop(s->consumer->engine);
 }
 
 int slp_reading_brings_more(const slp_shard *s) { return !s->reading.failing_since_us && !s->reading.at_tip; }

@@ -53,6 +53,8 @@ void slp_reading_hurry(slp_shard *s);
 void slp_reading_at_once(slp_shard *s);
 /* Returns 1 if s is in slp_calls.want: s wants to call, and waits until pump.c allows it. */
 int slp_reading_wants_call(const slp_shard *s);
+/* Moves s from slp_calls.want to slp_calls.later. The pump calls slp_reading_poke when s may fetch ahead. */
+void slp_reading_call_later(slp_shard *s);
 void slp_reading_unwant_call(slp_shard *s); /* s does not want to call any more, until slp_reading_poke */
 void slp_reading_call_off(slp_shard *s);    /* s does not want to call any more; stops its timer */
 

@@ -178,3 +178,32 @@ SCENE(a_shard_that_waits_for_the_listing_does_not_keep_the_pages_of_others_from_
   slp_world_faults(st->w, NULL);
   CHECK_CAUGHT_UP(&st->u, 700000);
 }
+
+/* ---- what is fetched ahead ------------------------------------------------------------------------------ */
+
+/* Catches up with a backlog of so many records of 10 kB in 8 shards, each way in the network taking that long.
+ * Returns the most bytes that were buffered. */
+static uint64_t most_buffered(stage *st, uint64_t seed, size_t records, uint32_t way_us) {
+  sloop_sandbox_opts_t unlimited;
+  sloop_sandbox_opts_init(&unlimited);
+  unlimited.reads_per_second = 0;
+  unlimited.read_bytes_per_second = 0;
+  stage_begin_with(st, seed, 8, &unlimited);
+  slp_sim_net *net = slp_sim_network(st->w->sim);
+  net->latency_us_min = net->latency_us_max = way_us;
+  slp_world_put_many(st->w, st->stream, records, 10000);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 120000);
+  return slp_user_stats(&st->u).buffered_bytes_peak;
+}
+
+SCENE(a_consumer_that_is_near_the_service_catches_up_with_little_in_memory) {
+  CHECK_BELOW(most_buffered(st, seed, 5000, 200), 7u << 20);
+  slp_world_pass(st->w, 5000);
+  CHECK_BELOW(st->u.mem->live_bytes, 1u << 20); /* no page is kept at the tip */
+}
+
+SCENE(a_consumer_that_is_far_away_has_more_fetched_ahead) {
+  uint64_t bytes = most_buffered(st, seed, 8000, 150000);
+  CHECK(bytes > 12u << 20 && bytes < 64u << 20);
+}

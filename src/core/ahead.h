@@ -1,0 +1,47 @@
+/* ahead.h - learns how many bytes are worth fetching before they are needed. The option buffered_bytes_max
+ * stays the limit; this is how much of it is used.
+ *
+ * Bytes fetched earlier than a round trip before the user wants them gain nothing. So what is fetched ahead
+ * are twice the bytes that come back from the user during one round trip. Twice, because the pace itself may
+ * be limited by what is fetched ahead: then each span doubles it, until the pace grows no more.
+ *
+ * A round trip lasts from the sending of a call until the first byte of its answer, or until the next call of
+ * the same shard is allowed, if that is later. The shortest one counts: a longer one waited for this process
+ * or for other answers, and would make the estimate feed itself. */
+#ifndef SLP_CORE_AHEAD_H
+#define SLP_CORE_AHEAD_H
+
+#include <stdint.h>
+
+/* A page is never planned smaller than this, because each call costs as much CPU as some 100 KB of page. */
+#define SLP_AHEAD_PAGE_MIN (512u * 1024)
+
+typedef struct slp_ahead_span {
+  uint64_t bytes;   /* bytes of pages that came back acknowledged in the span */
+  uint64_t trip_us; /* the shortest round trip of the span; UINT64_MAX: there was none */
+  uint64_t long_us; /* how long the span was; 0: it has not ended */
+} slp_ahead_span;
+
+typedef struct slp_ahead { /* one per engine */
+  uint64_t needs;          /* what slp_ahead_needs returns; computed when a round trip was learned */
+  uint64_t since_us;       /* when the span `now` began; 0: no page has come yet */
+  /* now: the span that is being filled; before: the two spans before it, the later one first */
+  slp_ahead_span now, before[2];
+} slp_ahead;
+
+void slp_ahead_init(slp_ahead *a);
+/* To be called when a page came back from the user, with all its records acknowledged. */
+void slp_ahead_came_back(slp_ahead *a, uint64_t bytes);
+/* To be called for each page after which more records wait. trip_us: its round trip. Ends a span, if enough
+ * time is over. */
+void slp_ahead_trip(slp_ahead *a, uint64_t trip_us, uint64_t now_us);
+/* Returns twice the bytes that come back during a round trip; 0: not known yet. */
+static inline uint64_t slp_ahead_needs(const slp_ahead *a) { return a->needs; }
+/* Returns how many bytes the next page is to have. shards: how many shards bring pages. */
+uint64_t slp_ahead_page(const slp_ahead *a, uint32_t shards);
+/* Returns how many bytes may be fetched and not handed out. That is one page for each of `shards` shards, the
+ * bytes of slp_ahead_needs, and at least two pages or a quarter of all pages more. A shard without records
+ * may fetch a page in any case. */
+uint64_t slp_ahead_most(const slp_ahead *a, uint32_t shards);
+
+#endif
