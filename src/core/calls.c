@@ -12,7 +12,18 @@
 #include "host/host.h"
 #include "host/op.h"
 
-int slp_calls_is_stalled(const slp_shard *s) { return slp_list_linked(&s->call.stalled_link); }
+int slp_calls_is_stalled(const slp_shard *s) {
+  return slp_list_linked(&s->call.stalled_link) && s->call.lacks;
+}
+
+void slp_calls_put_off(slp_shard *s) {
+  s->call.lacks = 0;
+  slp_list_add_last(&s->consumer->engine->calls.later, &s->call.stalled_link);
+}
+
+void slp_calls_put_off_no_more(slp_shard *s) {
+  if (!slp_calls_is_stalled(s)) slp_list_remove(&s->call.stalled_link);
+}
 
 void slp_calls_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
@@ -42,7 +53,7 @@ int slp_calls_room(slp_engine *e) {
 
 int slp_calls_grow(slp_shard *s, uint64_t need) {
   slp_engine *e = s->consumer->engine;
-  if (!s->call.answered_us) s->call.answered_us = slp_now_us(e->host);
+  if (!s->call.answered_us) s->call.answered_us = (uint32_t)slp_now_us(e->host) | 1;
   if (need <= s->call.reserved) return 1;
   uint64_t extra = need - s->call.reserved;
   if (!slp_budget_try(&e->budget, extra)) {
@@ -61,8 +72,9 @@ int slp_calls_grow(slp_shard *s, uint64_t need) {
 
 void slp_calls_learn_trip(slp_shard *s, const slp_op *op, uint64_t wait_us) {
   slp_engine *e = s->consumer->engine;
-  uint64_t answered_us = s->call.answered_us ? s->call.answered_us : op->done_us;
-  uint64_t trip_us = answered_us > op->sent_us ? answered_us - op->sent_us : 0;
+  uint32_t trip_us = s->call.answered_us - (uint32_t)op->sent_us;
+  /* a call that was sent again later than its first answer came, or without bytes, says nothing better */
+  if (!s->call.answered_us || trip_us > INT32_MAX) trip_us = (uint32_t)(op->done_us - op->sent_us);
   slp_ahead_trip(&e->ahead, slp_max_u64(trip_us, wait_us), slp_now_us(e->host));
 }
 

@@ -12,16 +12,17 @@
 
 typedef struct slp_shard_call { /* one per shard */
   slp_merge_node want;          /* in slp_calls.want, sorted by watermark, while the shard wants to call */
-  /* in slp_calls.stalled, while the shard's transfer is paused because the budget is spent */
+  /* in slp_calls.stalled, while the shard's transfer is paused because the budget is spent; or in
+   * slp_calls.later, while the shard has no call, has records, and enough bytes are fetched ahead */
   slp_list stalled_link;
-  /* in slp_calls.later, while the shard has records, and enough bytes are fetched ahead */
-  slp_list later_link;
   /* in slp_calls.out, while a call of the shard is in flight; subscriptions are not in that list */
   slp_list out_link;
-  uint64_t reserved;    /* bytes of the budget reserved for the call in flight */
-  uint64_t lacks;       /* how many more bytes than `reserved` the paused transfer needs to continue */
-  uint64_t answered_us; /* when the first byte of the answer to the call in flight came; 0: not yet */
+  uint64_t reserved; /* bytes of the budget reserved for the call in flight */
+  /* in slp_calls.stalled: how many more bytes than `reserved` the transfer needs to continue; in
+   * slp_calls.later: 0 */
+  uint64_t lacks;
   uint32_t limit;       /* how many records the call in flight asks for */
+  uint32_t answered_us; /* the low 32 bits of the time when its first byte came, made odd; 0: not yet */
 } slp_shard_call;
 
 typedef struct slp_calls { /* one per engine */
@@ -29,7 +30,7 @@ typedef struct slp_calls { /* one per engine */
   /* shards whose transfer is paused because the budget is spent, linked by slp_shard_call.stalled_link */
   slp_list stalled;
   /* shards that may fetch ahead later, the one that waits longest first, linked by
-   * slp_shard_call.later_link */
+   * slp_shard_call.stalled_link */
   slp_list later;
   slp_list out; /* shards with a call in flight, the oldest call first, linked by slp_shard_call.out_link */
   slp_shard *beyond;  /* the shard whose call may exceed the budget; NULL: none */
@@ -55,6 +56,9 @@ void slp_calls_settle(slp_shard *s, uint64_t real); /* replaces the reservation 
 /* To be called for a page after which more records wait. wait_us: how long after the call op the next call
  * may be sent. */
 void slp_calls_learn_trip(slp_shard *s, const slp_op *op, uint64_t wait_us);
+/* Puts s into slp_calls.later; or takes s out, if s is in it. */
+void slp_calls_put_off(slp_shard *s);
+void slp_calls_put_off_no_more(slp_shard *s);
 /* Returns how many shards bring pages, or have records that can be handed out now. */
 uint32_t slp_calls_shards_busy(const slp_engine *e);
 /* To be called when the answer to the call of s needs `need` bytes in all. Returns 1 if it may have them, 0

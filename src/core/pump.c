@@ -375,10 +375,10 @@ static void wake_later(slp_engine *e) {
   if (slp_list_empty(&e->calls.later)) return;
   uint64_t most = most_ahead(e), ahead = bytes_ahead(e);
   while (!slp_list_empty(&e->calls.later)) {
-    slp_shard *s = SLP_OWNER(e->calls.later.next, slp_shard, call.later_link);
+    slp_shard *s = SLP_OWNER(e->calls.later.next, slp_shard, call.stalled_link);
     ahead += would_fetch_ahead(s);
     if (ahead > most) return;
-    slp_list_remove(&s->call.later_link);
+    slp_calls_put_off_no_more(s);
     slp_reading_poke(s);
   }
 }

@@ -2,7 +2,6 @@
 #include "core/reading.h"
 
 #include "base/fail.h"
-#include "base/list.h"
 #include "base/states.h"
 #include "core/calls.h"
 #include "core/consumer_inside.h"
@@ -57,18 +56,18 @@ int slp_reading_wants_call(const slp_shard *s) { return s->call.want.slot != 0; 
 
 void slp_reading_unwant_call(slp_shard *s) {
   slp_merge_remove(&s->consumer->engine->calls.want, &s->call.want);
-  slp_list_remove(&s->call.later_link);
+  slp_calls_put_off_no_more(s);
 }
 
 void slp_reading_call_later(slp_shard *s) {
   slp_reading_unwant_call(s);
-  slp_list_add_last(&s->consumer->engine->calls.later, &s->call.later_link);
+  slp_calls_put_off(s);
 }
 
 /* Puts s into the queue of shards that want to call, and makes the pump run. */
 static void want_call(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
-  slp_list_remove(&s->call.later_link);
+  slp_calls_put_off_no_more(s);
   slp_merge_put(&e->calls.want, &s->call.want, slp_queue_watermark(s), 1);
   slp_pump_soon(e);
 }
