@@ -14,8 +14,12 @@
 #include <sloop_admin.h>
 #include <stdio.h>
 
-#define AGAIN_US 2000000u /* pause after a look, as long as that of --watch */
-#define A_LEASE_US 1000u  /* added to the pause for each lease, because a look reads all rows */
+#define AGAIN_US 2000000u /* longest pause after a look, as long as that of --watch */
+/* Pause after the first look, and after the first one since the number of this worker's shards has changed.
+ * Each pause is twice as long as the one before. So a job that has little to read need not wait AGAIN_US
+ * because it looked before it had taken its leases. */
+#define SOON_US 100000u
+#define A_LEASE_US 1000u /* added to the pause for each lease, because a look reads all rows */
 /* slp_fleet_look_tell prints nothing for the first TELL_AFTER_US of waiting, and then at most one line every
  * TELL_EVERY_US. */
 #define TELL_AFTER_US 10000000u
@@ -30,7 +34,7 @@ static const slp_set allowed[] = {
 static void move(slp_fleet_look *k, slp_fleet_look_state to) { SLP_MOVE(allowed, k->state, to); }
 
 void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c) {
-  *k = (slp_fleet_look){.c = c};
+  *k = (slp_fleet_look){.c = c, .pause_us = SOON_US};
   slp_whole_init(&k->whole, mem);
 }
 
@@ -40,7 +44,8 @@ static void end_look(slp_fleet_look *k) {
   uint64_t now_us = slp_program_mono_us();
   move(k, SLP_LOOK_IDLE);
   k->tries = 0;
-  k->again_us = now_us + AGAIN_US + (uint64_t)k->whole.names.n * A_LEASE_US;
+  k->again_us = now_us + k->pause_us + (uint64_t)k->whole.names.n * A_LEASE_US;
+  k->pause_us = k->pause_us < AGAIN_US / 2 ? k->pause_us * 2 : AGAIN_US;
   k->found = k->whole.state;
   snprintf(k->why, sizeof k->why, "%s", k->whole.why);
   if (k->found >= SLP_WHOLE_SHARED && !k->shared_us) k->shared_us = now_us;
@@ -125,8 +130,21 @@ int slp_fleet_look_mine_at_tip(slp_fleet_look *k) {
   return own.n == own.at_tip_n;
 }
 
+/* Lets the next look begin sooner, if the number of this worker's shards has changed since the last one. */
+static void look_sooner_if_shards_came(slp_fleet_look *k, uint64_t now_us) {
+  own_shards own = {.k = k};
+  sloop_shard_stats_each(k->c->s, count_mine, &own);
+  if (own.n == k->mine_n) return;
+  k->mine_n = own.n;
+  k->pause_us = SOON_US;
+  uint64_t soon_us = now_us + SOON_US + (uint64_t)k->whole.names.n * A_LEASE_US;
+  if (soon_us < k->again_us) k->again_us = soon_us;
+}
+
 void slp_fleet_look_tick(slp_fleet_look *k, int by_time) {
   uint64_t now_us = slp_program_mono_us();
+  if (k->state == SLP_LOOK_IDLE && k->c->joined && k->c->s && !k->c->closed)
+    look_sooner_if_shards_came(k, now_us);
   if (k->state != SLP_LOOK_IDLE || now_us < k->again_us || !k->c->joined || k->c->stopping || k->c->failed)
     return;
   own_shards own = {.k = k};

@@ -24,6 +24,8 @@ typedef struct slp_fleet_look {
   slp_whole_state found; /* result of the last complete look */
   /* begun_us: start of the last look; again_us: earliest start of the next look */
   uint64_t begun_us, again_us;
+  uint64_t pause_us; /* pause after the look under way, or after the next one */
+  size_t mine_n;     /* how many shards this worker read when slp_fleet_look_tick was last called */
   /* since when every shard has been read by some worker; 0: some shard has had no reader so far */
   uint64_t shared_us;
   uint64_t told_us; /* when slp_fleet_look_tell last printed a line; 0: never */
