@@ -168,7 +168,8 @@ uint32_t slp_leases_held(slp_fleet *f) {
 uint32_t slp_leases_unreleased(slp_fleet *f) {
   uint32_t n = 0;
   size_t at = 0;
-  for (slp_lease *l; (l = slp_lease_each(f, &at));) n += slp_lease_in(l, SLP_LEASE_MINE) || l->op.busy;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    n += slp_lease_in(l, SLP_LEASE_MINE) || l->op.busy || l->succession.freed;
   return n;
 }
 

@@ -109,9 +109,10 @@ void slp_worker_beat(slp_fleet *f) {
   i->incarnation = f->incarnation;
   i->counter = f->worker.counter + 1;
   i->held = slp_leases_held(f);
-  /* a worker that leaves has leases in the table until its LEAVE is written, which tells that it is gone */
-  if (slp_hold_is(f, SLP_HOLD_ON) && slp_worker_is(f, SLP_WORKER_RUNS)) {
-    i->hold = slp_hold_known(f);
+  if (slp_hold_is(f, SLP_HOLD_ON)) {
+    /* A worker that leaves has leases in the table until its LEAVE is written, which tells that it is gone.
+     * It may have told before that it obeys, so its row must go on saying how many it has. */
+    if (slp_worker_is(f, SLP_WORKER_RUNS)) i->hold = slp_hold_known(f);
     /* who drains the application waits until the positions are in the table */
     i->held = slp_leases_unreleased(f);
   }

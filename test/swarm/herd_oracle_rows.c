@@ -306,6 +306,7 @@ void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, c
   if (was && was->owner != now->owner) s->owner_us = now->us;
   hd_tell(o, HD_TOLD_ROW, life, s->number, (hd_told){.a = s->versions_n - 1});
   if (was && l && !s->excused) judge_change(o, l, s, was, now);
+  if (was && l && !s->excused) hd_judge_kept(o, l, s, was, now);
   if (takes(o, l, was, now)) {
     hd_learn_instance(o, l, now->owner);
     s->excused = 0; /* from here on it is as ever */

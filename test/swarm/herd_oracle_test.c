@@ -1341,6 +1341,27 @@ static int runs(const void *arg, const char *boot) {
   return 1;
 }
 static void drained_with_a_lease(stage *g) { hd_judge_released(g->o, runs, NULL); }
+
+/* Worker 1 gives its lease away with a release, and gets that of worker 0, which releases its own. */
+static void given_when_drained(stage *g) {
+  told_gone(g, 0, 0, 0);
+  write_row(g, 0, 0, g->names[1], g->rows[0].at);
+  told_gone(g, 1, 1, 0);
+  write_row(g, 1, 1, "", g->rows[1].at);
+}
+static void given_and_begun_when_drained(stage *g) {
+  given_when_drained(g);
+  told_taken(g, 1, 0);
+  (void)hand(g, 1, 0, 5, 1);
+  hd_judge_released(g->o, runs, NULL);
+}
+static void given_and_kept_when_drained(stage *g) {
+  given_when_drained(g);
+  hd_drained(g->o, 1);
+  hd_judge_released(g->o, runs, NULL);
+  wait_ms(g, 5);
+  save(g, 1, 0, g->rows[0].at);
+}
 static void miscounts_records(stage *g) {
   sloop_stats_t st = {.records = 6, .batches = 1};
   hd_stats(g->o, 0, &st);
@@ -1992,6 +2013,8 @@ static const violation violations[] = {
     V(HD_S14_SILENCE, evicts_after_it_stood),
     V(HD_S15_DRAINED, reads_when_drained),
     V(HD_S15_DRAINED, drained_with_a_lease),
+    V(HD_S15_DRAINED, given_and_begun_when_drained),
+    V(HD_S15_DRAINED, given_and_kept_when_drained),
     V(HD_S14_SILENCE, evicts_after_it_was_let_go_on),
     V(HD_L1_ALL_READ, unread_at_rest),
     V(HD_L1_ALL_READ, unread_without_a_lease),
@@ -2098,6 +2121,23 @@ TEST(each_broken_rule_is_named) {
       for (int order = SLOOP_ORDER_TIME; order <= SLOOP_ORDER_SHARD; order++)
         if (plays_in(&violations[i], kcl, order)) wrong += !play(&violations[i], kcl, (sloop_order_t)order);
   CHECK_INT(wrong, 0);
+}
+
+/* A worker that obeys a hold gets a lease by a write that another sent before, and releases it when it hears. */
+TEST(a_lease_that_comes_after_all_is_drained_breaks_no_rule) {
+  for (int kcl = 0; kcl < 2; kcl++) {
+    stage g;
+    const char *text;
+    begin(&g, kcl, SLOOP_ORDER_TIME);
+    two_workers(&g);
+    given_when_drained(&g);
+    hd_drained(g.o, 1);
+    hd_judge_released(g.o, runs, NULL);
+    wait_ms(&g, 5);
+    write_row(&g, 1, 0, "", g.rows[0].at);
+    CHECK_INT(hd_broken(g.o, &text), 0);
+    end(&g);
+  }
 }
 
 /* Rules that only a driver sees are broken by it: S13 two runs, L3 and L4 what is fetched. */
