@@ -1,4 +1,4 @@
-/* crc32.h - the CRC-32 of IEEE 802.3, as in gzip and in the header x-amz-crc32. Computed by zlib. */
+/* crc32.h - the CRC-32 of IEEE 802.3, as in gzip and in the header x-amz-crc32. */
 #ifndef SLP_CODEC_CRC32_H
 #define SLP_CODEC_CRC32_H
 
