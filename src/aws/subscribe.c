@@ -32,6 +32,10 @@
 
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 256u
+/* How many bytes of the next event may come with the end of an event: the most that curl passes on once. */
+#define PIECE_BYTES (16u * 1024)
+/* Bytes before a payload that are made spaces, instead of moving the payload to the front. */
+#define SPACES_MAX 1024u
 /* The assumed longest delay between the creation of an event and its arrival. If it were longer, an event
  * could get too early a place in the order across shards. Kinesis' own delay is 70 ms on average (Developer
  * Guide, "Develop enhanced fan-out consumers"). */
@@ -171,9 +175,9 @@ static uint64_t made_us(const subscription *u) {
   return slp_max_u64(at, u->call.http.sent_us);
 }
 
-/* Moves the payload of an event to the page without copying it into other memory. The page gets the memory of
- * u->in. u->in gets the page's old memory, with a copy of the bytes that follow the event. Returns 0 or
- * SLP_ENOMEM. */
+/* Moves the payload of an event to the page without copying it. The page gets the memory of u->in. u->in gets
+ * the page's old memory, with a copy of the bytes that follow the event. The event's head in front of the
+ * payload becomes spaces, which JSON allows there. Returns 0 or SLP_ENOMEM. */
 static int take_payload(subscription *u, slp_str payload) {
   slp_buf *in = &u->in, *body = &u->page->body;
   size_t end = u->events.at, rest = in->n - end, at = (size_t)(payload.p - in->p);
@@ -185,10 +189,13 @@ static int take_payload(subscription *u, slp_str payload) {
   in->p = body->p;
   in->cap = body->cap;
   in->n = rest;
-  if (payload.n) memmove(p, p + at, payload.n);
+  if (at <= SPACES_MAX)
+    memset(p, ' ', at);
+  else
+    memmove(p, p + at, payload.n);
   body->p = p;
   body->cap = cap;
-  body->n = payload.n;
+  body->n = payload.n + (at <= SPACES_MAX ? at : 0);
   u->op->event_bytes = end;
   u->aws->stats.bytes_in += end;
   slp_event_dropped(&u->events, end);
@@ -260,6 +267,14 @@ static int handle_event_message(subscription *u, const slp_event_message *m) {
   return 0;
 }
 
+/* Makes room for all of an event whose length is known. Without memory for it, the room grows as bytes
+ * come. */
+static void reserve_for_event(subscription *u) {
+  size_t whole = u->events.at + u->events.total + PIECE_BYTES;
+  if (u->events.total > PIECE_BYTES && whole > u->in.n && whole <= u->in.max)
+    (void)slp_buf_reserve_exactly(&u->in, whole - u->in.n);
+}
+
 static void advance_subscription(subscription *u) {
   slp_event_message m;
   int r = SLP_MORE;
@@ -280,6 +295,7 @@ static void advance_subscription(subscription *u) {
   } else if (u->page) {
     /* A page has come. Reading was paused because a complete message was waiting for a page; the message is
      * handled now. */
+    reserve_for_event(u);
     go_on(u);
   }
 }

@@ -37,6 +37,16 @@ int slp_buf_grow(slp_buf *b, size_t more) {
   return 0;
 }
 
+int slp_buf_reserve_exactly(slp_buf *b, size_t more) {
+  size_t need = b->n + more;
+  if (b->p && need <= b->cap) return 0;
+  char *p = slp_realloc(b->mem, b->p, need + 1);
+  if (!p) return SLP_ENOMEM;
+  b->p = p;
+  b->cap = need;
+  return 0;
+}
+
 int slp_buf_add_z(slp_buf *b, const char *z) { return slp_buf_add(b, z, strlen(z)); }
 
 /* Writes v < 10^8 as eight digits. Splits it into halves, these into pairs, and these into digits; one

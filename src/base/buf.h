@@ -39,6 +39,10 @@ static inline int slp_buf_reserve(slp_buf *b, size_t more) {
   int fits = b->p && !b->failed && more <= b->cap - b->n && b->n + more <= b->max;
   return fits ? 0 : slp_buf_grow(b, more);
 }
+/* Makes room for `more` bytes behind the content and for no more, for a length that is known. Growing as
+ * bytes come would copy them several times, and leave up to as much memory again unused. Returns 0 or
+ * SLP_ENOMEM, which is not recorded in b. */
+int slp_buf_reserve_exactly(slp_buf *b, size_t more);
 static inline int slp_buf_add(slp_buf *b, const void *p, size_t n) {
   int r = slp_buf_reserve(b, n);
   if (r || !n) return r;

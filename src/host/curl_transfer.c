@@ -126,18 +126,6 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg) {
 }
 
 /* ---- the answer's body ----------------------------------------------------------------------- */
-/* Reserves exactly the announced length of the body, once. Growing by doubling would copy a large page
- * several times, and leave up to as much memory again unused. */
-static int reserve_all(slp_transfer *t, slp_buf *into) {
-  size_t need = into->n + (size_t)t->length;
-  if (into->p && need <= into->cap) return 0;
-  char *p = slp_realloc(into->mem, into->p, need + 1);
-  if (!p) return SLP_ENOMEM;
-  into->p = p;
-  into->cap = need;
-  return 0;
-}
-
 /* Returns 1 if the transfer has taken as many bytes as it may take in one event. It must then pause; the
  * event `resume` continues it. libcurl 7.88 reads a socket without TLS for as long as bytes are there, up to
  * a hundred buffers: 25 MB in one event. At a pause curl copies the bytes that it has received and not passed
@@ -205,7 +193,8 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
     return CURL_WRITEFUNC_PAUSE;
   }
   if (!t->https && had_its_share(t, n)) return CURL_WRITEFUNC_PAUSE;
-  if (!t->body_begun && t->length != UINT64_MAX && t->length <= RESERVE_MAX && reserve_all(t, into))
+  if (!t->body_begun && t->length != UINT64_MAX && t->length <= RESERVE_MAX &&
+      slp_buf_reserve_exactly(into, (size_t)t->length))
     return stop_transfer_because(t, SLP_ENOMEM);
   t->body_begun = 1;
   if (slp_buf_add(into, p, n)) return stop_transfer_because(t, SLP_ENOMEM);

@@ -91,8 +91,9 @@ static void wired_resume(slp_host *h, slp_http *call) {
 }
 
 /* ---- the stream ------------------------------------------------------------------------------------------ */
-static char stream[4000];
+static char stream[400000];
 static size_t stream_n, ends[8], ends_n; /* where each message ends */
+static int more_headers;                 /* each of 108 bytes */
 
 static void be32(size_t v) {
   for (int i = 3; i >= 0; i--) stream[stream_n++] = (char)(v >> 8 * i);
@@ -109,11 +110,18 @@ static void text_header(const char *name, const char *value) {
 
 static void add(const char *type, const char *kind, const char *name, const char *payload) {
   size_t from = stream_n, headers = 13 + 3 + 1 + strlen(type) + strlen(kind) + 4 + strlen(name);
+  char more[13], value[101] = "";
+  headers += (size_t)more_headers * 108;
   be32(16 + headers + strlen(payload));
   be32(headers);
   be32(slp_crc32((slp_str){stream + from, 8}));
   text_header(":message-type", type);
   text_header(kind, name);
+  memset(value, 'v', 100);
+  for (int i = 0; i < more_headers; i++) {
+    snprintf(more, sizeof more, ":x%02u", (unsigned)i % 100);
+    text_header(more, value);
+  }
   CHECK_INT(stream_n, from + 12 + headers);
   stream_n += (size_t)sprintf(stream + stream_n, "%s", payload);
   be32(slp_crc32((slp_str){stream + from, stream_n - from}));
@@ -225,6 +233,46 @@ static void cut_everywhere(int how) {
       close_it();
     }
   }
+}
+
+/* Payloads stay where they came. Those behind long heads are moved to the front. Both are read. */
+TEST(heads_of_any_length) {
+  keep_page_away = 0;
+  piece = 4000;
+  for (more_headers = 0; more_headers < 60; more_headers++) {
+    make_stream();
+    open_it(stream_n, 0);
+    fake_run(&f, 5000000);
+    CHECK_STR(seen, "11(115) 22(225) 33(335) ");
+    CHECK_INT(done, 1);
+    close_it();
+  }
+  more_headers = 0;
+}
+
+/* A large event finds room for all of it once its length is known, and no more than that. */
+static size_t cap_of_page;
+static void on_large_event(slp_op_subscribe *o) {
+  cap_of_page = page->body.cap;
+  on_event(o);
+}
+
+TEST(a_large_event_takes_the_room_it_needs) {
+  static char payload[150100];
+  int n = snprintf(payload, sizeof payload,
+                   "{\"Records\":[{\"SequenceNumber\":\"11\",\"Data\":\"eA==\",\"PartitionKey\":\"k\"}],"
+                   "\"ContinuationSequenceNumber\":\"115\",\"MillisBehindLatest\":0,\"Beside\":\"");
+  memset(payload + n, 'b', 150000 - (size_t)n);
+  strcpy(payload + 150000, "\"}");
+  stream_n = ends_n = 0;
+  add("event", ":event-type", "SubscribeToShardEvent", payload);
+  piece = 16384;
+  open_it(stream_n, 0);
+  op.on_event = on_large_event;
+  fake_run(&f, 5000000);
+  CHECK_STR(seen, "11(115) ");
+  CHECK(cap_of_page >= stream_n && cap_of_page <= stream_n + 16384);
+  close_it();
 }
 
 TEST(cut_at_every_byte) { cut_everywhere(-ECONNRESET); }
