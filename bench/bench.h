@@ -91,11 +91,13 @@ typedef struct bench_sloop_job {
   int push;                   /* by a subscription for each shard, which are always JSON */
   const char *ca_file;        /* as above */
   int looks;                  /* the callback looks at each record, for `hash`; or else it only counts */
+  int by_shard;               /* SLOOP_ORDER_SHARD */
+  int acks;                   /* acknowledges record by record, and then gives the batch back */
 } bench_sloop_job;
 void bench_sloop(const void *job /* bench_sloop_job */, void *result /* bench_read */);
 /* Options every benchmark uses: credentials by callback, oldest, errors to standard error. */
 void bench_sloop_options(sloop_opts_t *o, const char *url, const char *stream, int cbor);
-void bench_sloop_push(sloop_opts_t *o); /* records are pushed, to the registered consumer "bench" */
+void bench_sloop_push(sloop_opts_t *o); /* records are pushed, to a consumer of this process */
 uint64_t bench_record_hash(const sloop_record_t *r);
 /* For sloop_opts_t.alloc with alloc_ctx = a bench_heap: counts what the library holds. */
 typedef struct bench_heap {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <uv.h>
 
 typedef struct client_run {
@@ -55,9 +56,13 @@ void bench_sloop_options(sloop_opts_t *o, const char *url, const char *stream, i
   o->on_error = on_error;
 }
 
+/* Each run has a consumer of its own: the service refuses a subscription for some seconds after another one of
+ * the same consumer. */
 void bench_sloop_push(sloop_opts_t *o) {
+  static char name[32];
+  snprintf(name, sizeof name, "bench-%ld", (long)getpid());
   o->retrieval = SLOOP_RETRIEVAL_PUSH;
-  o->push_consumer = "bench";
+  o->push_consumer = name;
 }
 
 sloop_t *bench_sloop_begin(struct uv_loop_s *loop, const sloop_opts_t *o) {
@@ -96,7 +101,8 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   run->result->hash += hash;
   run->result->payload_bytes += payload_bytes;
   run->result->records += n;
-  sloop_batch_done(b, n);
+  for (size_t i = 0; run->job->acks && i < n; i++) sloop_batch_ack(b, i);
+  sloop_batch_done(b, run->job->acks ? 0 : n);
   if (run->ended || run->result->records < run->job->records) return;
   run->ended = 1;
   take_figures(s, run);
@@ -111,6 +117,7 @@ void bench_sloop(const void *job_v, void *result_v) {
   bench_sloop_options(&o, run.job->url, run.job->stream, run.job->cbor);
   if (run.job->push) bench_sloop_push(&o);
   if (run.job->fetch_records_max) o.fetch_records_max = run.job->fetch_records_max;
+  if (run.job->by_shard) o.order = SLOOP_ORDER_SHARD;
   o.ca_bundle = run.job->ca_file;
   o.on_batch = on_batch;
   o.arg = &run;

@@ -24,8 +24,14 @@ typedef struct counted {
   slp_box *box;
   slp_sim *sim;
   uint64_t records, wanted, polls;
-  int collecting;
+  int collecting, acks;
 } counted;
+
+typedef struct counted_way {
+  int cbor;
+  int by_shard; /* SLOOP_ORDER_SHARD */
+  int acks;     /* record by record */
+} counted_way;
 
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   counted *c = arg;
@@ -43,8 +49,10 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   counted *c = arg;
   (void)s;
-  c->records += sloop_batch_count(b);
-  sloop_batch_done(b, sloop_batch_count(b));
+  size_t n = sloop_batch_count(b);
+  c->records += n;
+  for (size_t i = 0; c->acks && i < n; i++) sloop_batch_ack(b, i);
+  sloop_batch_done(b, c->acks ? 0 : n);
 }
 
 static int all_read(void *arg) {
@@ -53,9 +61,9 @@ static int all_read(void *arg) {
 }
 
 /* A consumer from its opening until `records` are read; or, when there are none, for `seconds` at the tip. */
-static uint64_t consume(int cbor, uint32_t shards, uint64_t records, uint32_t record_bytes,
+static uint64_t consume(counted_way way, uint32_t shards, uint64_t records, uint32_t record_bytes,
                         uint64_t seconds) {
-  counted c = {.wanted = records};
+  counted c = {.wanted = records, .acks = way.acks};
   slp_mem *mem = slp_mem_new(NULL, NULL);
   sloop_sandbox_opts_t box;
   sloop_opts_t o;
@@ -74,7 +82,8 @@ static uint64_t consume(int cbor, uint32_t shards, uint64_t records, uint32_t re
               : slp_box_stream(c.box, now_ms, STREAM, shards))
     bench_die("no stream");
   slp_host *host = slp_sim_host_new(c.sim, mem, &(slp_sim_clock){0});
-  bench_sloop_options(&o, ENDPOINT, STREAM, cbor);
+  bench_sloop_options(&o, ENDPOINT, STREAM, way.cbor);
+  if (way.by_shard) o.order = SLOOP_ORDER_SHARD;
   o.fetch_records_max = 1000;
   o.on_batch = on_batch;
   o.arg = &c;
@@ -151,11 +160,14 @@ static void tell_what_it_is(void) {
 int main(int argc, char **argv) {
   tell_what_it_is();
   if (argc > 1 && strcmp(argv[1], "--built") == 0) return 0;
-  tell("cbor_100b", consume(1, 8, 32000, 100, 0));
-  tell("cbor_1k", consume(1, 8, 16000, 1024, 0));
-  tell("json_100b", consume(0, 8, 32000, 100, 0));
-  tell("json_1k", consume(0, 8, 16000, 1024, 0));
-  tell("idle_poll", consume(1, 64, 0, 0, 4));
+  const counted_way cbor = {.cbor = 1}, json = {.cbor = 0};
+  tell("cbor_100b", consume(cbor, 8, 32000, 100, 0));
+  tell("cbor_1k", consume(cbor, 8, 16000, 1024, 0));
+  tell("cbor_100b_shards", consume((counted_way){.cbor = 1, .by_shard = 1}, 8, 32000, 100, 0));
+  tell("cbor_100b_acks", consume((counted_way){.cbor = 1, .acks = 1}, 8, 32000, 100, 0));
+  tell("json_100b", consume(json, 8, 32000, 100, 0));
+  tell("json_1k", consume(json, 8, 16000, 1024, 0));
+  tell("idle_poll", consume(cbor, 64, 0, 0, 4));
   tell("merge_16", merge(16, 16000, 0));
   tell("merge_16_ties", merge(16, 16000, 1));
   tell("merge_256", merge(256, 16000, 0));

@@ -304,7 +304,7 @@ static void take_in(slp_buffered *buffered) {
 /* ---- records come back -------------------------------------------------------------------------------- */
 
 /* Sets the bits `from` to `to` - 1, up to eight at a time. Returns how many of them were 0 before. */
-static uint32_t set_bits(uint8_t *bits, uint32_t from, uint32_t to) {
+__attribute__((noinline)) static uint32_t set_bits(uint8_t *bits, uint32_t from, uint32_t to) {
   uint32_t n = 0;
   while (from < to) {
     uint32_t end = (uint32_t)slp_min_u64(to, from / 8 * 8 + 8);
@@ -316,8 +316,15 @@ static uint32_t set_bits(uint8_t *bits, uint32_t from, uint32_t to) {
   return n;
 }
 
+/* As set_bits(), for one bit. Many programs acknowledge record by record. */
+static uint32_t set_bit(uint8_t *bits, uint32_t i) {
+  uint32_t fresh = ~(unsigned)(bits[i / 8] >> (i % 8)) & 1u;
+  bits[i / 8] |= (uint8_t)(1u << (i % 8));
+  return fresh;
+}
+
 uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n) {
-  uint32_t fresh = set_bits(buffered->bits, first, first + n);
+  uint32_t fresh = n == 1 ? set_bit(buffered->bits, first) : set_bits(buffered->bits, first, first + n);
   SLP_CHECK(buffered->unacked >= fresh);
   buffered->unacked -= fresh;
   if (!fresh || !buffered->shard) return fresh;
