@@ -11,6 +11,7 @@ minutes), and test/process/SITUATIONS.md written from what was said:
 """
 
 import concurrent.futures
+import copy
 import fcntl
 import json
 import os
@@ -768,10 +769,9 @@ def play(situation, marks, unready_s, told, way="sloop"):
     played again, PLAYS times at most."""
     for _ in range(PLAYS - 1):
         try:
-            return play_once(situation, marks, unready_s, told, way)
+            return play_once(copy.copy(situation), marks, unready_s, told, way)
         except KeptWaiting:
             told.clear()
-            situation = type(situation)()
     return play_once(situation, marks, unready_s, told, way)
 
 
