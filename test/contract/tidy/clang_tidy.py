@@ -37,8 +37,9 @@ def identity(command, fixed):
 
 
 def look(source, command, folder, arguments, fixed, kept):
-    """What is wrong with a file, as clang-tidy says it; "" when nothing is."""
-    key = identity(command, fixed) if kept else None
+    """What is wrong with a file, as clang-tidy says it; "" when nothing is. Without a command, of a file that this configuration does
+    not build, clang-tidy takes that of a file beside it, and nothing is kept."""
+    key = identity(command, fixed) if kept and command else None
     if key and os.path.exists(os.path.join(kept, key)):
         return ""
     done = subprocess.run(["clang-tidy", "--quiet", *arguments, "-p", folder, source], cwd=ROOT, stdout=subprocess.PIPE,
@@ -57,7 +58,6 @@ def main():
         commands = {os.path.normpath(os.path.join(c["directory"], c["file"])): c for c in json.load(text)}
     files = [os.path.abspath(f) for f in files] or glob.glob(os.path.join(ROOT, "src", "**", "*.c"), recursive=True)
     files.sort(key=lambda f: -os.path.getsize(f))
-    unknown = [f for f in files if f not in commands]
     # Paths through a function are followed only so far: the analyzer's own limit takes three times as long.
     arguments = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={nodes}")]
     version = subprocess.run(["clang-tidy", "--version"], stdout=subprocess.PIPE, check=True).stdout
@@ -67,13 +67,11 @@ def main():
     if kept:
         os.makedirs(kept, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(look, f, commands[f], folder, arguments, fixed, kept) for f in files if f in commands]
+        jobs = [pool.submit(look, f, commands.get(f), folder, arguments, fixed, kept) for f in files]
         wrong = [job.result() for job in jobs]
     for said in filter(None, wrong):
         print(said)
-    for source in unknown:
-        print(f"error: {source} is in no build")
-    bad = sum(map(bool, wrong)) + len(unknown)
+    bad = sum(map(bool, wrong))
     print(f"{len(files) - bad} files are right, {bad} are not")
     return 1 if bad or not files else 0
 
