@@ -4,6 +4,7 @@
  * is dead: py_generation says so. */
 #include "bind/python/py_native.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -48,9 +49,13 @@ PyObject *py_error_dict(const sloop_error_t *e) {
                        py_text0(e->shard), "message", py_text0(e->message));
 }
 
+/* Names the libuv that calls of this module reach: another module may have brought a copy of its own. */
 static PyObject *get_features(PyObject *self, PyObject *none) {
+  Dl_info info;
+  int known = dladdr((void *)(uintptr_t)uv_run, &info);
   (void)self, (void)none;
-  return PyUnicode_FromFormat("%s (runs with libuv/%s)", sloop_features(), uv_version_string());
+  return PyUnicode_FromFormat("%s (runs with libuv/%s of %s)", sloop_features(), uv_version_string(),
+                              known && info.dli_fname ? info.dli_fname : "an unknown file");
 }
 /* Raises what sloop_opts_set() says of options; the parts of a consumer that need a loop are checked
  * later. */
@@ -60,6 +65,13 @@ static PyObject *check_options(PyObject *self, PyObject *options) {
   sloop_opts_init(&o);
   if (py_fill_options(PyModule_GetState(self), &o, options, Py_None)) return NULL;
   Py_RETURN_NONE;
+}
+/* What Record.change reads, of bytes; the tests of the parser call it. */
+static PyObject *read_change(PyObject *self, PyObject *args) {
+  const char *text;
+  Py_ssize_t len;
+  if (!PyArg_ParseTuple(args, "y#:change_values", &text, &len)) return NULL;
+  return py_change_values(PyModule_GetState(self), text, (size_t)len);
 }
 static PyObject *get_err_name(PyObject *self, PyObject *args) {
   int code;
@@ -151,6 +163,7 @@ static int fill_module(PyObject *module) {
 
 static PyMethodDef functions[] = {
     {"features", get_features, METH_NOARGS, "features() - which versions are at work."},
+    {"change_values", read_change, METH_VARARGS, "change_values(json) - the dict of a change's JSON."},
     {"check_options", check_options, METH_O, "check_options(options) - raises OptionError."},
     {"err_name", get_err_name, METH_VARARGS, "err_name(code) - EAUTH of -5001."},
     {"strerror", get_strerror, METH_VARARGS, "strerror(code) - a sentence about the code."},

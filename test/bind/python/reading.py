@@ -361,6 +361,41 @@ class Changes(World):
         self.assertEqual(seen, 200)
 
 
+class BadChanges(unittest.TestCase):
+    """What the parser of changes does with what is no JSON of a change: a value as json.loads() has it, or ValueError."""
+
+    GOOD = json.dumps({"ApproximateCreationDateTime": 1.7e9, "Keys": {"id": {"S": "\u00e4\ud83d\ude00\\"}}, "NewImage": {
+        "n": {"N": "-1.5e3"}, "l": {"L": [{"BOOL": True}, {"NULL": True}, {"M": {"x": {"B": "AQID"}}}]}, "s": {"NS": ["1"]}},
+        "SequenceNumber": "1", "x": [1, {"y": "]}"}, None], "SizeBytes": 5}).encode()
+
+    def test_every_cut_and_every_byte(self):
+        values = sloop._native.change_values
+        good = values(self.GOOD)
+        self.assertEqual(good["new"]["l"], [True, None, {"x": b"\1\2\3"}])
+        self.assertEqual(good["keys"]["id"], "\u00e4\U0001f600\\")
+        for cut in range(len(self.GOOD)):
+            with self.assertRaises(ValueError):
+                values(self.GOOD[:cut])
+        outcomes = {"value": 0, "refused": 0}
+        for at in range(len(self.GOOD)):
+            for byte in b"\x00\"\\{}[]:,u9 \xff":
+                changed = self.GOOD[:at] + bytes([byte]) + self.GOOD[at + 1:]
+                try:
+                    values(changed)
+                    outcomes["value"] += 1
+                except ValueError:
+                    outcomes["refused"] += 1
+        self.assertGreater(min(outcomes.values()), 100)
+
+    def test_depth_is_bounded(self):
+        deep = b'{"L":[' * 100000
+        for text in (b'{"Keys":{"a":' + deep, b'{"x":' + b"[" * 100000, b'{"Keys":{"a":' + b'{"M":{"a":' * 100000):
+            with self.assertRaises(ValueError):
+                sloop._native.change_values(text)
+        inside = b'{"L":[' * 99 + b'{"BOOL":true}' + b"]}" * 99
+        self.assertIn("a", sloop._native.change_values(b'{"Keys":{"a":' + inside + b"}}")["keys"])
+
+
 def decoded(value):
     """As botocore gives it: binaries are bytes already."""
     if isinstance(value, dict):

@@ -30,7 +30,7 @@ from typing import (
 
 from . import _native
 from ._errors import CanceledError, Error, OptionError, StateError, StopTimeout, make
-from ._turns import AsyncDriver, Driver
+from ._turns import AsyncDriver, Driver, other_sqlite
 from ._values import (
     LATEST,
     OLDEST,
@@ -341,6 +341,11 @@ class _Base(Party):
     def _open_on(self, driver: Driver, join: Optional[_native.Consumer] = None) -> None:
         if self._native is not None:
             raise StateError(f"open(): the consumer of {self.stream!r} was opened before")
+        if self._options.get("store", "").startswith("sqlite:"):
+            other = other_sqlite()
+            if other is not None:
+                raise StateError(f"store: {other} has another copy of SQLite; when it opens and closes the file of leases, "
+                                 "this process loses its locks. Use another store, or do not load that module here")
         wanted = 0
         for kind in self._callbacks:
             wanted |= 1 << kind

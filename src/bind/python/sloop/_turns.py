@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 import time
 import weakref
 from collections import deque
@@ -20,9 +21,31 @@ CLOSE_AT_EXIT_S = 2.0
 WAIT_MS = 500
 """How long a thread waits at most before it looks for signals again."""
 
+SQLITE_IS_INSIDE_BYTES = 700_000
+
 Event = Tuple["weakref.ref[Any]", int, Any]
 _drivers: Dict[asyncio.AbstractEventLoop, AsyncDriver] = {}
 _all: weakref.WeakSet[Driver] = weakref.WeakSet()
+
+
+def other_sqlite() -> Optional[str]:
+    """The file of a copy of SQLite in this process that is not the system's, which sloop uses; None: none was found.
+
+    It goes by names and sizes, since such copies hide their symbols: a wrapper without SQLite inside is smaller.
+    """
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        paths = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if ".so" in line}
+    shared = sorted(path for path in paths if os.path.basename(path).startswith("libsqlite3"))
+    if len(shared) > 1:
+        return shared[1]
+    for path in sorted(paths - set(shared)):
+        if ("sqlite" in os.path.basename(path) or "/apsw/" in path) and "/sloop/" not in path:
+            try:
+                if os.path.getsize(path) > SQLITE_IS_INSIDE_BYTES:
+                    return path
+            except OSError:
+                continue
+    return None
 
 
 class Driver:
