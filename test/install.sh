@@ -108,7 +108,9 @@ fi
 # Into a folder beside the final one, then renamed: a broken run leaves nothing that looks finished.
 fresh() { [ -e "$1/.made-from" ] && cmp -s "$1/.made-from" "$2"; }
 
-for name in '' -bloop -ministack; do
+python=
+[ "$want" = ci ] && python=-python # only its own lane uses it
+for name in '' -bloop -ministack $python; do
   from=$root/test/process/servers/requirements$name.txt
   fresh "$cache/venv$name" "$from" && continue
   echo "install: Python packages of test/process/servers/requirements$name.txt" >&2

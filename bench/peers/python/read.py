@@ -8,8 +8,8 @@ import time
 
 import sloop
 
-WANTED = int(os.environ.get("PEERS_RECORDS", 0))  # 0: without end
-WARM = int(os.environ.get("PEERS_WARM", 0))
+WANTED = int(os.environ.get("PEERS_RECORDS", "0"))  # 0: without end
+WARM = int(os.environ.get("PEERS_WARM", "0"))
 VIEWS = bool(os.environ.get("PEERS_VIEWS"))
 
 

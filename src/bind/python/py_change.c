@@ -105,15 +105,10 @@ static char *read_escape(change_text *t, char *to) {
 /* Returns the end of the string that begins at `at`, its closing quote; NULL: it has none. *escaped says
  * whether it has escapes. */
 static const char *find_quote(const change_text *t, int *escaped) {
-  const char *p = t->at;
-  *escaped = 0;
-  while (p < t->end && *p != '"') {
-    if (*p == '\\') {
-      *escaped = 1;
-      p++;
-    }
-    p++;
-  }
+  const char *p = t->at, *quote = memchr(p, '"', (size_t)(t->end - p));
+  *escaped = quote && memchr(p, '\\', (size_t)(quote - p)) != NULL;
+  if (!*escaped) return quote;
+  while (p < t->end && *p != '"') p += *p == '\\' ? 2 : 1;
   return p < t->end ? p : NULL;
 }
 /* Reads a string as str. */
@@ -145,6 +140,42 @@ static PyObject *read_string(change_text *t) {
   PyMem_Free(block);
   t->at = quote + 1;
   return text;
+}
+/* Reads the name of an attribute as str. The items of a table have the same few names again and again. */
+static PyObject *read_name(change_text *t) {
+  const char *quote, *known;
+  PyObject *name, **slot;
+  unsigned hash = 2166136261u;
+  Py_ssize_t len, known_len;
+  int escaped;
+  skip_space(t);
+  if (t->at >= t->end || *t->at != '"') return read_string(t);
+  t->at++;
+  quote = find_quote(t, &escaped);
+  len = quote ? quote - t->at : 0;
+  if (!quote || escaped || len > 40) {
+    t->at--;
+    return read_string(t);
+  }
+  for (known = t->at; known < quote; known++) hash = (hash ^ (unsigned char)*known) * 16777619u;
+  slot = &t->st->names[(hash ^ hash >> 16) % PY_NAMES_MAX];
+  if (*slot) {
+    known = PyUnicode_AsUTF8AndSize(*slot, &known_len);
+    if (!known) {
+      PyErr_Clear(); /* the name has bytes that are no UTF-8 */
+    } else if (known_len == len && memcmp(known, t->at, (size_t)len) == 0) {
+      t->at = quote + 1;
+      PY_HOLD(*slot);
+      return *slot;
+    }
+  }
+  name = PyUnicode_DecodeUTF8(t->at, len, "surrogateescape");
+  t->at = quote + 1;
+  if (!name) return NULL;
+  PY_HOLD(name);
+  PY_DROP(*slot);
+  *slot = name;
+  return name;
 }
 static PyObject *read_number(change_text *t) {
   PyObject *text = read_string(t), *number;
@@ -188,7 +219,7 @@ static PyObject *read_map(change_text *t) {
   if (need_char(t, '{')) goto bad;
   if (pass_char(t, '}')) return map;
   do {
-    PyObject *name = read_string(t), *value = NULL;
+    PyObject *name = read_name(t), *value = NULL;
     int status = -1;
     if (name && !need_char(t, ':')) value = read_attribute(t);
     if (value) status = PyDict_SetItem(map, name, value);

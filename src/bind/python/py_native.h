@@ -37,6 +37,8 @@ enum {
 #undef X
 };
 
+#define PY_NAMES_MAX 256 /* a power of 2 */
+
 /* What one import of the module keeps. */
 typedef struct py_state {
   PyTypeObject *loop, *consumer, *admin, *batch, *records, *record, *creds, *finished;
@@ -44,6 +46,7 @@ typedef struct py_state {
   PyObject *state_error, *fork_error;
   PyObject *from_timestamp, *utc; /* datetime.fromtimestamp, datetime.timezone.utc */
   PyObject *decimal, *unbase64;   /* decimal.Decimal, binascii.a2b_base64 */
+  PyObject *names[PY_NAMES_MAX];  /* names of attributes that came last, by a hash of their bytes; or NULL */
   PyObject *make_change;          /* sloop._values.make_change(record, values) */
 } py_state;
 

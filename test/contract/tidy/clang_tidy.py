@@ -1,4 +1,4 @@
-"""clang_tidy.py - clang-tidy over the product's files: clang_tidy.py COMMANDS-FOLDER MAX-NODES [FILE...], by default all of src/.
+"""clang_tidy.py - clang-tidy over the product's files: clang_tidy.py COMMANDS-FOLDER MAX-NODES [FILE...], by default all of src/ but src/bind/.
 
 COMMANDS-FOLDER has the compile_commands.json of commands.py. As many run at once as there are cores, the longest files first. Where
 SLOOP_TEST_CACHE names a folder, the hash of what was found right is kept there: of the file with all its includes and comments, of
@@ -56,7 +56,10 @@ def main():
     folder, nodes, *files = sys.argv[1:]
     with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as text:
         commands = {os.path.normpath(os.path.join(c["directory"], c["file"])): c for c in json.load(text)}
-    files = [os.path.abspath(f) for f in files] or glob.glob(os.path.join(ROOT, "src", "**", "*.c"), recursive=True)
+    # Without the bindings: that build leaves them out, and has not the headers of their languages.
+    bindings = os.path.join(ROOT, "src", "bind", "")
+    files = [os.path.abspath(f) for f in files] or [
+        f for f in glob.glob(os.path.join(ROOT, "src", "**", "*.c"), recursive=True) if not f.startswith(bindings)]
     files.sort(key=lambda f: -os.path.getsize(f))
     # Paths through a function are followed only so far: the analyzer's own limit takes three times as long.
     arguments = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={nodes}")]

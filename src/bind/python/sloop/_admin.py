@@ -93,7 +93,9 @@ class AsyncAdmin(_AdminBase):
     async def __aexit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
                         trace: Optional[TracebackType]) -> None:
         self._opened("aclose()").close()
-        await self._over.wait()
+        while not self._is_over:
+            self._over.clear()
+            await self._over.wait()
 
     def _wake(self) -> None:
         self._over.set()

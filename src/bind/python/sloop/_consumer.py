@@ -609,10 +609,12 @@ class Consumer(_Base):
         finally:
             self._waiters.discard(waiter)
 
-    async def _run(self, what: str, call: Callable[..., object], *args: Any) -> Any:
+    async def _run(self, what: str, call: Callable[..., object], *args: Any, moves: bool = False) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
+            if moves and status == 0:
+                self._ready.clear()  # what came before the move; later events bring what is behind it
             if not future.done():
                 raised = outcome(what, status, error)
                 if raised is None:
@@ -668,8 +670,7 @@ class Consumer(_Base):
     async def seek(self, to: Union[Position, datetime]) -> None:
         """Goes on from another position."""
         native = self._opened("seek()")
-        await self._run("seek()", native.seek, start_tuple(to))
-        self._ready.clear()
+        await self._run("seek()", native.seek, start_tuple(to), moves=True)
 
     async def checkpoint(self, shard: Optional[str] = None) -> None:
         """Writes to the lease table up to where all is acknowledged."""
@@ -767,11 +768,13 @@ class Reader(_Base):
             native.close()
             driver.close_now(0.2)
 
-    def _run(self, what: str, call: Callable[..., object], *args: Any) -> Any:
+    def _run(self, what: str, call: Callable[..., object], *args: Any, moves: bool = False) -> Any:
         assert self._driver is not None
         ends: List[Any] = []
 
         def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
+            if moves and status == 0:
+                self._ready.clear()
             ends.append((outcome(what, status, error), result))
 
         self._begin(call, then, *args)
@@ -827,8 +830,7 @@ class Reader(_Base):
 
     def seek(self, to: Union[Position, datetime]) -> None:
         """Goes on from another position."""
-        self._run("seek()", self._opened("seek()").seek, start_tuple(to))
-        self._ready.clear()
+        self._run("seek()", self._opened("seek()").seek, start_tuple(to), moves=True)
 
     def checkpoint(self, shard: Optional[str] = None) -> None:
         """Writes to the lease table up to where all is acknowledged."""
