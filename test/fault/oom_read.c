@@ -229,8 +229,14 @@ static const how_read cbor = {SLOOP_WIRE_CBOR, SLOOP_ORDER_TIME, SLOOP_OLDEST, N
                       latest = {SLOOP_WIRE_AUTO, SLOOP_ORDER_TIME, SLOOP_LATEST, NULL, NULL, NULL},
                       leases = {SLOOP_WIRE_JSON, SLOOP_ORDER_SHARD, SLOOP_OLDEST, "billing", NULL, NULL},
                       kcl = {SLOOP_WIRE_CBOR, SLOOP_ORDER_TIME, SLOOP_OLDEST, "billing", NULL, "kcl"},
-                      sqlite = {SLOOP_WIRE_CBOR, SLOOP_ORDER_TIME, SLOOP_OLDEST, "billing", "sqlite", NULL},
                       memory = {SLOOP_WIRE_CBOR, SLOOP_ORDER_TIME, SLOOP_OLDEST, "billing", "memory", NULL};
-const oom_story oom_read_stories[] = {
-    {"cbor", play, &cbor}, {"json", play, &json},     {"auto", play, &latest},   {"leases", play, &leases},
-    {"kcl", play, &kcl},   {"sqlite", play, &sqlite}, {"memory", play, &memory}, {NULL, NULL, NULL}};
+#if OOM_SQLITE
+static const how_read sqlite = {SLOOP_WIRE_CBOR, SLOOP_ORDER_TIME, SLOOP_OLDEST, "billing", "sqlite", NULL};
+#endif
+const oom_story oom_read_stories[] = {{"cbor", play, &cbor},     {"json", play, &json},
+                                      {"auto", play, &latest},   {"leases", play, &leases},
+                                      {"kcl", play, &kcl},
+#if OOM_SQLITE
+                                      {"sqlite", play, &sqlite},
+#endif
+                                      {"memory", play, &memory}, {NULL, NULL, NULL}};

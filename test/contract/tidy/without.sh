@@ -5,8 +5,8 @@
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd)
 folder=${1:-$(mktemp -d)}
-# These four are parts of sloop itself.
-options=$(sed -n "s/^option('\([^']*\)', type: 'feature'.*/\1/p" "$root/meson_options.txt" | grep -vxE 'tests|bench|cli|sandbox')
+# The ones left out are parts of sloop itself.
+options=$(sed -n "s/^option('\([^']*\)', type: 'feature'.*/\1/p" "$root/meson_options.txt" | grep -vxE 'tests|bench|cli|sandbox|groups')
 [ -n "$options" ] || { echo "without: no optional library in meson_options.txt" >&2; exit 1; }
 mkdir -p "$folder"
 status=0
