@@ -37,8 +37,8 @@ typedef struct bench {
   slp_app app;
   slp_cli_consumer consumer;
   slp_progress progress;
-  slp_child child; /* the sandbox's process; pid -1: there is no child */
-  slp_buf url;     /* endpoint of the child's sandbox */
+  slp_own_child child; /* the sandbox's process; pid -1: there is no child */
+  slp_buf url;         /* endpoint of the child's sandbox */
   sloop_opts_t opts;
   slp_names names;
   shard_row *rows; /* owned; indexed by the number that `names` gives to a shard */
@@ -65,7 +65,7 @@ static void begin_measuring(bench *n) {
   n->measuring = 1;
   n->first_us = slp_program_mono_us();
   n->first_cpu_us = slp_program_cpu_us();
-  n->child_cpu_us = slp_child_cpu_us(&n->child);
+  n->child_cpu_us = slp_own_child_cpu_us(&n->child);
   slp_cli_consumer_stats(&n->consumer, &n->first);
 }
 
@@ -115,7 +115,7 @@ static void end_bench(bench *n) {
   n->ended = 1;
   n->end_us = slp_program_mono_us();
   n->end_cpu_us = slp_program_cpu_us();
-  uint64_t child_us = slp_child_cpu_us(&n->child);
+  uint64_t child_us = slp_own_child_cpu_us(&n->child);
   n->child_cpu_us = child_us > n->child_cpu_us ? child_us - n->child_cpu_us : 0;
   if (!n->measuring) { /* no record has come: the report covers the time since the start */
     n->first_us = n->begun_us;
@@ -326,8 +326,8 @@ static int start_own_sandbox(bench *n) {
                         "-X",          "sandbox.reads_per_second=0",
                         "-X",          "sandbox.read_bytes_per_second=0",
                         OWN_STREAM,    NULL};
-  int r = slp_child_start(&n->child, argv);
-  if (!r) r = slp_child_wait_line(&n->child, "export AWS_ENDPOINT_URL=", CHILD_START_MS, &n->url);
+  int r = slp_own_child_start(&n->child, argv);
+  if (!r) r = slp_own_child_wait_line(&n->child, "export AWS_ENDPOINT_URL=", CHILD_START_MS, &n->url);
   if (r) {
     slp_say("the sandbox process did not start (%s); give a STREAM instead", sloop_err_name(r));
     n->app.exit_code = SLP_EXIT_FAILED;
@@ -344,7 +344,7 @@ int slp_bench_run(slp_mem *mem, const slp_args *args) {
   /* on the heap, because the buckets of latency_ms are too large for the stack */
   bench *n = SLP_NEW(mem, bench);
   if (!n) return SLP_EXIT_FAILED;
-  n->child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};
+  n->child = (slp_own_child){.pid = -1, .in_fd = -1, .out_fd = -1};
   slp_buf_init(&n->url, mem, 4096);
   slp_names_init(&n->names, mem);
   n->opts = args->opts;
@@ -367,7 +367,7 @@ int slp_bench_run(slp_mem *mem, const slp_args *args) {
       slp_cli_consumer_open(&n->consumer, &n->app, &n->opts) != 0)
     slp_app_close(&n->app);
   int code = slp_app_run(&n->app);
-  slp_child_end(&n->child);
+  slp_own_child_end(&n->child);
   slp_buf_free(&n->url);
   slp_names_free(&n->names);
   slp_free(mem, n->rows);

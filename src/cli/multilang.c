@@ -92,7 +92,7 @@ static void on_long(void *arg) { slp_ml_long_line(&((child *)arg)->h, slp_progra
 static void on_piped_written(void *arg) { slp_ml_written(&((child *)arg)->h, slp_program_mono_us()); }
 static void on_broken(void *arg, int input) { slp_ml_broken(&((child *)arg)->h, input); }
 
-static void on_exit(void *arg, int status, int signal_number) {
+static void on_child_exit(void *arg, int status, int signal_number) {
   child *k = arg;
   run *d = k->d;
   slp_piped_drop(k->p);
@@ -108,7 +108,7 @@ static int op_start(slp_ml_shard *h) {
                          .on_long = on_long,
                          .on_written = on_piped_written,
                          .on_broken = on_broken,
-                         .on_exit = on_exit,
+                         .on_exit = on_child_exit,
                          .arg = k,
                          .out_max = SLP_ML_LINE_MAX};
   return slp_piped_start(&k->p, k->d->herd, k->d->s->command, &user);

@@ -133,8 +133,8 @@ static int spawn_self(int in_fd, int out_fd, const char *const *argv, pid_t *ret
   return -r;
 }
 
-int slp_child_start(slp_child *child, const char *const *argv) {
-  *child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};
+int slp_own_child_start(slp_own_child *child, const char *const *argv) {
+  *child = (slp_own_child){.pid = -1, .in_fd = -1, .out_fd = -1};
   int in[2] = {-1, -1}, out[2] = {-1, -1};
   pid_t pid = -1;
   int r = slp_os_pipe(in);
@@ -147,11 +147,11 @@ int slp_child_start(slp_child *child, const char *const *argv) {
     close_fd(&out[0]);
     return r;
   }
-  *child = (slp_child){.pid = (int)pid, .in_fd = in[1], .out_fd = out[0]};
+  *child = (slp_own_child){.pid = (int)pid, .in_fd = in[1], .out_fd = out[0]};
   return 0;
 }
 
-int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, slp_buf *ret_line) {
+int slp_own_child_wait_line(slp_own_child *child, const char *prefix, uint32_t wait_ms, slp_buf *ret_line) {
   uint64_t give_up_us = slp_program_mono_us() + (uint64_t)wait_ms * 1000u;
   size_t prefix_n = strlen(prefix);
   char line[1024];
@@ -177,9 +177,11 @@ int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, 
   }
 }
 
-uint64_t slp_child_cpu_us(const slp_child *child) { return child->pid > 0 ? slp_os_cpu_us(child->pid) : 0; }
+uint64_t slp_own_child_cpu_us(const slp_own_child *child) {
+  return child->pid > 0 ? slp_os_cpu_us(child->pid) : 0;
+}
 
-void slp_child_end(slp_child *child) {
+void slp_own_child_end(slp_own_child *child) {
   close_fd(&child->in_fd);
   close_fd(&child->out_fd);
   if (child->pid <= 0) return;

@@ -30,19 +30,19 @@ void slp_program_fill_standard(void);
 
 /* A child that runs this program with other arguments. Its standard input is a pipe that ends when this
  * process ends. */
-typedef struct slp_child {
+typedef struct slp_own_child {
   int pid;
   int in_fd;  /* the write end of the child's standard input */
   int out_fd; /* the read end of the child's standard output */
-} slp_child;
+} slp_own_child;
 /* Starts the child. argv ends with NULL; argv[0] is only the name shown. Returns 0 or -errno. */
-int slp_child_start(slp_child *child, const char *const *argv);
+int slp_own_child_start(slp_own_child *child, const char *const *argv);
 /* Blocks until the child has written a whole line that starts with `prefix`, and appends the rest of that
  * line to `ret_line`. Returns 0; SLP_ETIMEDOUT after wait_ms; SLP_ENOENT: the child closed its output without
  * such a line. */
-int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, slp_buf *ret_line);
-uint64_t slp_child_cpu_us(const slp_child *child); /* CPU time of the child so far; 0: not known */
+int slp_own_child_wait_line(slp_own_child *child, const char *prefix, uint32_t wait_ms, slp_buf *ret_line);
+uint64_t slp_own_child_cpu_us(const slp_own_child *child); /* CPU time of the child so far; 0: not known */
 /* Closes the child's standard input, waits up to two seconds for the child's end, then kills it. */
-void slp_child_end(slp_child *child);
+void slp_own_child_end(slp_own_child *child);
 
 #endif

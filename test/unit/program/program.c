@@ -11,17 +11,17 @@
 
 static slp_mem *mem;
 static slp_buf line;
-static slp_child child;
+static slp_own_child child;
 
 static void start(const char *part) {
   const char *argv[] = {"child", "--part", part, NULL};
   mem = slp_mem_new(NULL, NULL);
   slp_buf_init(&line, mem, 100);
-  CHECK_INT(slp_child_start(&child, argv), 0);
+  CHECK_INT(slp_own_child_start(&child, argv), 0);
 }
 
 static void end(void) {
-  slp_child_end(&child);
+  slp_own_child_end(&child);
   CHECK_INT(child.pid, -1);
   CHECK_INT(child.in_fd, -1);
   CHECK_INT(child.out_fd, -1);
@@ -67,19 +67,19 @@ TEST(a_terminal_that_nobody_reads_is_given_up_in_time) {
 
 TEST(the_line_looked_for_is_found_among_others) {
   start("talk");
-  CHECK_INT(slp_child_wait_line(&child, "url=", 20000, &line), 0);
+  CHECK_INT(slp_own_child_wait_line(&child, "url=", 20000, &line), 0);
   CHECK_MEM(line.p, line.n, "here", 4);
   slp_buf_clear(&line);
-  CHECK_INT(slp_child_wait_line(&child, "url=", 50, &line), SLP_ETIMEDOUT);
+  CHECK_INT(slp_own_child_wait_line(&child, "url=", 50, &line), SLP_ETIMEDOUT);
   CHECK_INT(line.n, 0);
-  CHECK(slp_child_cpu_us(&child) > 0);
+  CHECK(slp_own_child_cpu_us(&child) > 0);
   end();
-  CHECK_INT(slp_child_cpu_us(&child), 0);
+  CHECK_INT(slp_own_child_cpu_us(&child), 0);
 }
 
 TEST(a_child_that_says_nothing_and_ends) {
   start("short");
-  CHECK_INT(slp_child_wait_line(&child, "url=", 20000, &line), SLP_ENOENT);
+  CHECK_INT(slp_own_child_wait_line(&child, "url=", 20000, &line), SLP_ENOENT);
   end();
 }
 
