@@ -123,8 +123,10 @@ build() {
 SOURCE_DATE_EPOCH=1735689600
 export SOURCE_DATE_EPOCH
 unset CFLAGS CPPFLAGS CXXFLAGS LDFLAGS PKG_CONFIG_PATH
-flags="-O2 -g0 -fPIC -fstack-protector-strong -ffunction-sections -fdata-sections -ffile-prefix-map=$work=/deps -ffile-prefix-map=$prefix=/deps"
-cc=$prefix/bin/$triple-cc
+# No path is among them, because OpenSSL writes its flags into the library.
+flags="-O2 -g0 -fPIC -fstack-protector-strong -ffunction-sections -fdata-sections"
+cc=$triple-cc
+PATH=$prefix/bin:$PATH
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig
 export PKG_CONFIG_LIBDIR
 lower="nice -n 5"
@@ -147,7 +149,7 @@ build_musl() {
   if [ -e "$headers/asm" ]; then ln -sfn "$headers/asm" "$prefix/kernel/asm"
   else ln -sfn "$headers/$gnu/asm" "$prefix/kernel/asm"; fi
   # musl's specs know no -static-pie: it starts at rcrt1.o, and the linker is told that there is no interpreter.
-  cat >"$cc" <<CC
+  cat >"$prefix/bin/$cc" <<CC
 #!/bin/sh
 # gcc for $triple. Like gcc, links what it is told to; -static-pie is what musl's own wrapper does not know.
 for word; do
@@ -159,13 +161,15 @@ done
 if [ "\${pie:-}" = yes ] && [ "\${linking:-}" != no ]; then
   libgcc=\$($gnu-gcc -print-file-name=libgcc.a)
   folder=\${libgcc%/*}
-  exec $gnu-gcc -specs "$prefix/lib/musl-gcc.specs" "\$@" -idirafter "$prefix/kernel" -static -nostartfiles \\
+  exec $gnu-gcc -specs "$prefix/lib/musl-gcc.specs" -ffile-prefix-map="$work"=/deps -ffile-prefix-map="$prefix"=/deps \\
+  "\$@" -idirafter "$prefix/kernel" -static -nostartfiles \\
     -Wl,-pie,--no-dynamic-linker,-z,text "$prefix/lib/rcrt1.o" "$prefix/lib/crti.o" "\$folder/crtbeginS.o" \\
     "\$folder/crtendS.o" "$prefix/lib/crtn.o"
 fi
-exec $gnu-gcc -specs "$prefix/lib/musl-gcc.specs" "\$@" -idirafter "$prefix/kernel"
+exec $gnu-gcc -specs "$prefix/lib/musl-gcc.specs" -ffile-prefix-map="$work"=/deps -ffile-prefix-map="$prefix"=/deps \\
+  "\$@" -idirafter "$prefix/kernel"
 CC
-  chmod +x "$cc"
+  chmod +x "$prefix/bin/$cc"
 }
 
 build_zlib() {
@@ -178,13 +182,16 @@ build_zlib() {
 # TLS 1.2 and 1.3, digests, and the keys that certificates and proxies have; what sloop and libcurl never ask for is left out.
 # The folder of certificates is where most distributions have theirs; SSL_CERT_FILE and SSL_CERT_DIR name others.
 build_openssl() {
-  CC=$cc AR=$gnu-ar RANLIB=$gnu-ranlib "$work/src/openssl/Configure" "$openssl" --prefix="$prefix" --libdir=lib \
+  CC=$cc AR=$gnu-ar RANLIB=$gnu-ranlib "$work/src/openssl/Configure" "$openssl" --prefix=/usr --libdir=lib \
     --openssldir=/etc/ssl no-shared no-module no-tests no-docs no-apps no-engine no-legacy no-comp no-ssl3 no-tls1 no-tls1_1 no-srp \
     no-dtls no-quic no-srtp no-psk no-cms no-cmp no-ts no-ct no-gost no-dsa no-ec2m no-aria no-argon2 no-bf no-blake2 no-camellia \
     no-cast no-idea no-md4 no-mdc2 no-ocb no-rc2 no-rc4 no-rmd160 no-scrypt no-seed no-siphash no-slh-dsa no-sm2 no-sm3 no-sm4 \
     no-whirlpool no-ssl-trace no-tls-deprecated-ec no-weak-ssl-ciphers no-zlib $flags
   $lower make -j"$jobs" build_libs
-  make install_dev
+  make install_dev DESTDIR="$PWD/installed" # it writes its prefix into the library
+  cp -R installed/usr/. "$prefix"
+  sed -i "s,^prefix=/usr\$,prefix=$prefix," "$prefix/lib/pkgconfig/libcrypto.pc" "$prefix/lib/pkgconfig/libssl.pc" \
+    "$prefix/lib/pkgconfig/openssl.pc"
 }
 
 with_cmake() {
@@ -242,7 +249,7 @@ build_libzstd() {
 write_cross_file() {
   cat >"$prefix/sloop.ini" <<INI
 [binaries]
-c = '$cc'
+c = '$prefix/bin/$cc'
 ar = '$gnu-ar'
 strip = '$gnu-strip'
 pkgconfig = 'pkg-config'
