@@ -360,7 +360,7 @@ typedef struct sloop_opts_s {
                                   From 1 to 10000 */
   uint32_t in_flight_max;      /* 128. Calls at once. From 1 to 4096 */
   uint64_t buffered_bytes_max; /* 64 MiB. Bytes that are fetched and not given back; one page may exceed
-                                  it. From 65536 */
+                                  it. Only as much is used as a round trip needs. From 65536 */
   uint32_t buffered_records_per_shard_max; /* 0: no limit. Records of one shard that are fetched and not
                                     acknowledged. A shard that has so many is not asked for more; the
                                     aggregates of one page may exceed the limit */
