@@ -26,13 +26,19 @@ struct slp_pause {
   uint8_t notified; /* 1: the leader was notified after the mark was written or removed */
 };
 
+/* Finishes the command with what became of the mark, also if a later step has failed (a->fail). To be called
+ * only when the row was seen as the operator wants it. */
+static void finish_marked(slp_admin *a) {
+  slp_edits_nothing(a, a->o.name, a->pause->wrote ? SLOOP_CHANGE_DONE : SLOOP_CHANGE_WAS_SO);
+}
+
 static void on_pause_notified(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   /* If the leader was evicted, the notification is refused. The next read of the rows then shows the present
    * leader. */
   a->pause->notified = slot->op.end == SLP_OUTCOME_DONE;
   if (slp_admin_write_is_final(slot))
-    slp_admin_finish(a);
+    finish_marked(a);
   else
     slp_admin_read_in(a, 0);
 }
@@ -84,7 +90,7 @@ static int may_be_read(slp_admin *a, const slp_lease_row *l) {
 static void on_pause_evicted(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   if (slp_admin_write_is_final(slot))
-    slp_admin_finish(a);
+    finish_marked(a);
   else
     slp_admin_read_in(a, 0);
 }
@@ -104,7 +110,7 @@ void slp_pause_evict(slp_admin *a) {
 static void wait_for_owner(slp_admin *a, const slp_lease_row *l) {
   uint64_t limit_us = slp_after_us(a->pause->begun_us, (uint64_t)a->o.limit_ms * 1000);
   if (!may_be_read(a, l)) {
-    slp_edits_nothing(a, l->shard, a->pause->wrote ? SLOOP_CHANGE_DONE : SLOOP_CHANGE_WAS_SO);
+    finish_marked(a);
     return;
   }
   slp_watch_saw(a);
@@ -115,7 +121,9 @@ static void wait_for_owner(slp_admin *a, const slp_lease_row *l) {
     slp_admin_read_in(a, AGAIN_US);
   } else {
     a->why.owner = slp_admin_keep(a, l->owner);
-    slp_admin_failed(a, SLP_ADMIN_STILL_READS_IT, SLP_REFUSED, SLOOP_ELEASE, l->shard);
+    slp_admin_note(a, SLP_ADMIN_STILL_READS_IT, SLP_REFUSED, SLOOP_ELEASE);
+    a->why.name = slp_admin_keep(a, l->shard);
+    finish_marked(a);
   }
 }
 

@@ -37,10 +37,11 @@ TEST(the_owner_is_waited_for) {
   PUT("lead", "owner=a." INCARNATION, "epoch#3", "start=0:oldest", "fmt#1");
   PUT("l/s1", "owner=a." INCARNATION, "epoch#5", "pos=0:oldest");
   PUT("w/a", "ts#4000000000000"); /* by its stamp it lives */
-  pause_it("s1", 1, 20000, SLOOP_ELEASE);
+  CHECK_INT(pause_it("s1", 1, 20000, SLOOP_ELEASE), SLOOP_CHANGE_DONE);
   CHECK_STR(message(), "a." INCARNATION " has not given up s1 in time; the shard stays paused");
   CHECK(strncmp(get("l/s1", "pause"), "operator.", 9) == 0);
   CHECK_STR(get("w/a", "pv"), "1");
+  CHECK_INT(pause_it("s1", 1, 20000, SLOOP_ELEASE), SLOOP_CHANGE_WAS_SO);
   slp_timer_clear(&f.h, &heart.timer);
   done();
 }
