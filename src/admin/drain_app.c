@@ -82,15 +82,17 @@ static void on_hold_written(slp_admin_slot *slot) {
 
 static int is_switched(const slp_admin *a) { return a->snapshot.leadership.hold.on == a->o.hold_on; }
 
-/* Returns a version for the hold, greater than every version in the rows. The row of leadership alone is not
- * enough: if an operator has deleted an earlier one, workers may have seen a greater version in that. */
+/* Returns a version for the hold, greater by two than every version in the rows. The row of leadership alone
+ * is not enough: if an operator has deleted an earlier one, workers may have seen a greater version in that.
+ * The leader ends a hold that has outlived its row by the next version, and no row may have that yet
+ * (slp_hold_outlived). So the next version is left to the leader. */
 static uint64_t new_version(const slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   uint64_t version = s->leadership.hold.version;
   for (size_t i = 0; i < s->assignments_n; i++)
     version = slp_max_u64(version, s->assignments[i].hold.version);
   for (size_t i = 0; i < s->workers_n; i++) version = slp_max_u64(version, s->workers[i].hold_version);
-  return version + 1;
+  return version + 2;
 }
 
 void slp_drain_write(slp_admin *a) {

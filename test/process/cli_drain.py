@@ -128,7 +128,7 @@ def nothing_is_read_while_it_is_drained():
             equal(fleet.owners(), {None})
             rows = fleet.rows()
             lead = next(row for (_, name), row in rows.items() if name == "lead")
-            equal((lead["hv"], lead["hold"].partition(".")[0]), ("1", "operator"))
+            equal((lead["hv"], lead["hold"].partition(".")[0]), ("2", "operator"))
             for (_, name), row in rows.items():
                 if name.startswith("w/"):
                     equal((row["obeys"], row["held"]), (row["boot"] + ":1", "0"), row)
