@@ -36,6 +36,19 @@ static int may_read(const slp_worker_row *w, uint64_t version) {
   return !w->gone.n && (w->hold_version < version || (w->held && !SLP_MUTANT(drain_ignores_leases)));
 }
 
+/* Returns 1 if another operator's command has evicted the worker, perhaps while it lived (--force). Such a
+ * worker reads on until it hears of it or until its lease deadline. So this command watches its row for a
+ * whole lease. A worker that this command has evicted was silent for that long, and one that a worker has
+ * evicted too. */
+static int was_perhaps_evicted_alive(slp_admin *a, const slp_worker_row *w) {
+  static const slp_str operators = {"operator.", 9};
+  slp_str by = w->gone;
+  if (by.n < operators.n || memcmp(by.p, operators.p, operators.n) != 0) return 0;
+  if (slp_str_eq(by, slp_str_of(a->me))) return 0;
+  const slp_watched *watched = slp_watch_add_worker(a, w);
+  return watched && !watched->dead;
+}
+
 /* ---- the answer --------------------------------------------------------------------------------------- */
 
 static void tell_drain_result(slp_admin *a) {
@@ -51,7 +64,7 @@ static void tell_drain_result(slp_admin *a) {
   for (size_t i = 0; i < s->workers_n; i++) {
     const slp_worker_row *w = &s->workers[i];
     told->workers_n += !w->gone.n;
-    if (told->on && may_read(w, s->leadership.hold.version))
+    if (told->on && (may_read(w, s->leadership.hold.version) || was_perhaps_evicted_alive(a, w)))
       waits[told->waits_for_n++] = slp_admin_instance(a, w);
   }
   for (size_t i = 0; i < s->leases_n; i++) told->leases_n += s->leases[i].position.kind != SLP_POSITION_END;
@@ -152,7 +165,8 @@ static void wait_for_workers(slp_admin *a) {
   size_t left = 0, silent = 0;
   slp_watch_saw(a);
   for (size_t i = 0; i < s->workers_n; i++) {
-    left += may_read(&s->workers[i], s->leadership.hold.version);
+    const slp_worker_row *w = &s->workers[i];
+    left += may_read(w, s->leadership.hold.version) || was_perhaps_evicted_alive(a, w);
     silent += is_silent(a, &s->workers[i]);
   }
   if (a->starved) {

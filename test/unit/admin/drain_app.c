@@ -90,6 +90,27 @@ TEST(a_drain_evicts_the_silent) {
   done();
 }
 
+/* The worker may read until its lease deadline: nothing says that it was silent when it was evicted. */
+TEST(a_drain_waits_a_lease_for_one_that_an_operator_has_evicted) {
+  static const struct {
+    const char *by;
+    uint64_t least_us;
+  } cases[] = {{"gone=operator.0123456789abcdef", 10000000}, {"gone=c." INCARNATION, 0}};
+  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
+    begin("s1");
+    worker("a", OBEYS);
+    PUT("w/a", "held#0");
+    worker("b", cases[i].by);
+    beats("w/a", 1000000);
+    led("hv#1");
+    PUT("lead", "hold=operator.x");
+    (void)drain(1, 60000, 0);
+    CHECK(took_us >= cases[i].least_us && took_us < cases[i].least_us + 4000000);
+    slp_timer_clear(&f.h, &heart.timer);
+    done();
+  }
+}
+
 TEST(the_end_of_a_drain_waits_for_nobody) {
   begin("s1");
   worker("a", NULL);
