@@ -89,8 +89,8 @@ void slp_leases_stop(slp_fleet *f);
 void slp_leases_free(slp_fleet *f);
 slp_lease *slp_lease_each(slp_fleet *f, size_t *at);
 uint32_t slp_leases_held(slp_fleet *f); /* returns the number of leases in SLP_LEASE_HELD */
-/* Returns the number of leases that the table may name as this worker's: in SLP_LEASE_MINE, with a write (such
- * as TAKE) that has no answer yet, or to be freed by this worker's LEAVE. */
+/* Returns the number of leases that the table may name as this worker's: in SLP_LEASE_MINE, with a write that
+ * has no answer yet (such as TAKE), or to be freed by this worker's LEAVE. */
 uint32_t slp_leases_unreleased(slp_fleet *f);
 /* sets the number of leases of the whole fleet */
 void slp_leases_of_fleet(slp_fleet *f, uint64_t n);
