@@ -21,7 +21,7 @@ ONLY_WITH_CLANG = {"test/fuzz/engine.c"}
 README_LINES_MAX = 200
 AWS_NAMES = {"mfa_serial"}  # in the README, of the AWS tools' profiles
 # Programs that tests and people use, no tests themselves.
-TOOLS = {"model.py", "campaign.py", "commands.py", "count.py", "coverage.py", "dashboard.py", "grown.py", "mutants_hunt.py", "fail_libs.py", "picture.py", "proxy.py", "valve.py",
+TOOLS = {"model.py", "campaign.py", "clang_tidy.py", "commands.py", "count.py", "coverage.py", "dashboard.py", "grown.py", "mutants_hunt.py", "fail_libs.py", "picture.py", "proxy.py", "valve.py",
          "peer.py", "peer_bloop.py", "peer_commands.py", "peer_costs.py", "peer_multilang.py", "peer_multilang_costs.py", "peer_push.py",
          "peer_creds.py", "peer_sdk_h2.py", "peer_story.py", "peer_upgrade.py",  # these of test/guest/run.sh
          "measure.py", "report.py",  # of bench/peers/run.sh
