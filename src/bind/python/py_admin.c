@@ -1,5 +1,5 @@
-/* py_admin.c - Admin: an operator's requests. Their results become dicts, which Python code makes
- * dataclasses of.
+/* py_admin.c - Admin: the requests of an operator. A result becomes a dict, and Python code makes a
+ * dataclass of it.
  *
  * A request gets a number from Python, and its end is the event DONE with that number, as an
  * operation of a consumer. */

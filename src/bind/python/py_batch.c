@@ -1,15 +1,16 @@
 /* py_batch.c - a batch as a sequence of records, and how it goes back.
  *
- * A batch goes back by done(), by the end of its consumer, or when nobody has it any more; the last
- * way acknowledges nothing, so its records come again. Its memory goes with it, except while a
- * memoryview of one of its records is in use: then what done() acknowledged counts at once, and the
- * batch goes back later. */
+ * A batch goes back in three ways: by done(), when its consumer closes, or when the last reference to the
+ * object goes. The last two acknowledge nothing, so its records come again.
+ *
+ * The memory of a batch goes with it, except while a memoryview of one of its records is in use. Then the
+ * acknowledgement of done() counts at once, and the batch goes back when the last view is released. */
 #include "bind/python/py_native.h"
 
 PyObject *py_batch_new(py_consumer *c, sloop_batch_t *b) {
   size_t n = sloop_batch_count(b);
   py_batch *batch;
-  py_record **live = PyMem_Calloc(n, sizeof *live);
+  py_record **live = PyMem_Calloc(n, sizeof(py_record *)); /* NOLINT(bugprone-sizeof-expression) */
   if (!live) return PyErr_NoMemory();
   batch = PyObject_New(py_batch, c->loop->st->batch);
   if (!batch) {
@@ -81,7 +82,8 @@ static void free_batch(PyObject *self) {
   PY_DROP(type);
 }
 
-/* Returns 0 if the batch is out and may be used by the caller. Else raises and returns -1. */
+/* Returns 0 if the batch is out and may be used by the caller. Otherwise an exception is set, and the
+ * result is -1. */
 static int check_out(py_batch *batch, const char *what) {
   if (py_loop_check(batch->loop, what)) return -1;
   if (batch->b && !batch->finished) return 0;

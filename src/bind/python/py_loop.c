@@ -116,8 +116,8 @@ failed:
 static void free_loop(PyObject *self) {
   py_loop *l = (py_loop *)self;
   PyTypeObject *type = Py_TYPE(self);
-  /* A world that is still there stays, because its descriptors may be in use: consumers hold their
-   * loop, so this is a loop in a child of fork(), or one that nobody closed. */
+  /* A world that is still there is not freed, because its descriptors may be in use: this process is a
+   * child of fork(), or the loop was never closed. */
   PY_DROP(l->events);
   PyMem_Free(l->returned);
   PyObject_Free(self);

@@ -66,7 +66,7 @@ static PyObject *check_options(PyObject *self, PyObject *options) {
   if (py_fill_options(PyModule_GetState(self), &o, options, Py_None)) return NULL;
   Py_RETURN_NONE;
 }
-/* What Record.change reads, of bytes; the tests of the parser call it. */
+/* Parses bytes as Record.change parses a payload. The tests of the parser call this function. */
 static PyObject *read_change(PyObject *self, PyObject *args) {
   const char *text;
   Py_ssize_t len;
@@ -169,7 +169,7 @@ static PyMethodDef functions[] = {
     {"strerror", get_strerror, METH_VARARGS, "strerror(code) - a sentence about the code."},
     {NULL, NULL, 0, NULL}};
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)fill_module}, {0, NULL}};
-/* There is no function that frees the state: objects may outlive the module, and it is made once. */
+/* The state has no function that frees it: objects may outlive the module, which is made once. */
 static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                  "_native",
                                  "The native part of the package sloop.",

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* The kinds of events that Loop.turn() returns. The second list of each line: what the payload is. */
+/* The kinds of events that Loop.turn() returns; behind each, the payload of such an event. */
 #define PY_EVENTS(X)                                                               \
   X(BATCH, 1)       /* a Batch */                                                  \
   X(SHARD, 2)       /* (kind, shard) */                                            \
@@ -39,7 +39,7 @@ enum {
 
 #define PY_NAMES_MAX 256 /* a power of 2 */
 
-/* What one import of the module keeps. */
+/* The objects that one import of the module keeps. */
 typedef struct py_state {
   PyTypeObject *loop, *consumer, *admin, *batch, *records, *record, *creds, *finished;
   PyObject *make_error; /* sloop._errors.make(code, message, **fields) */
@@ -58,8 +58,8 @@ typedef struct py_returned {
   sloop_creds_req_t *creds;
 } py_returned;
 
-/* The libuv part of a Loop. It has memory of its own, so that it outlives a Loop that could not be
- * closed. */
+/* The libuv part of a Loop. This struct has memory of its own,
+ * so that it outlives a Loop that could not be closed. */
 typedef struct py_world {
   uv_loop_t uv;
   uv_async_t wake; /* sent by each call outside a turn: the loop has to run once more */
@@ -146,7 +146,8 @@ PyObject *py_error_dict(const sloop_error_t *e);
 
 /* py_loop.c */
 extern PyType_Spec py_loop_spec;
-/* Return 0 if the loop may be used here and now. Else they raise and return -1. */
+/* Returns 0 if this thread and process may use the loop. Otherwise an exception is set, and the result is
+ * -1. `what` names the call. */
 int py_loop_check(py_loop *l, const char *what);
 /* Appends an event for `owner` and takes the reference to payload, which may be NULL after a failure. */
 void py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload);
@@ -157,7 +158,7 @@ void py_loop_return(py_loop *l, sloop_batch_t *batch, size_t acked, sloop_creds_
 
 /* py_consumer.c */
 extern PyType_Spec py_consumer_spec, py_creds_spec;
-PyObject *py_consumer_open(PyObject *loop, PyObject *args);
+PyObject *py_consumer_open(PyObject *self, PyObject *args);
 /* Returns a CredsRequest, or NULL: there is no memory, and the request was answered so. */
 PyObject *py_creds_new(py_loop *l, sloop_creds_req_t *rq);
 /* Fills options from a dict of texts and a start (kind, at_ms, shard, seq, sub, token) or None.
@@ -184,7 +185,7 @@ void py_batch_settle(py_batch *b);
 extern PyType_Spec py_record_spec;
 PyObject *py_record_new(py_batch *b, Py_ssize_t index);
 /* Returns a record with memory of its own. */
-PyObject *py_record_copy(py_state *st, const sloop_record_t *r);
+PyObject *py_record_copy(py_state *st, const sloop_record_t *from);
 /* Gives the record memory of its own, because its batch goes back. Without memory the record is gone. */
 void py_record_detach(py_record *r);
 
@@ -194,7 +195,7 @@ PyObject *py_change_values(py_state *st, const char *text, size_t len);
 
 /* py_admin.c */
 extern PyType_Spec py_admin_spec;
-PyObject *py_admin_open(PyObject *loop, PyObject *args);
+PyObject *py_admin_open(PyObject *self, PyObject *args);
 /* Returns the Admin that is a part of a consumer. */
 PyObject *py_admin_of(py_consumer *c, PyObject *owner);
 void py_admin_close(py_admin *a);
