@@ -133,8 +133,8 @@ SSSE3 static inline char *put_spread(char *to, __m128i v, unsigned m) {
   return to + 8 + bits_of[m & 15] + bits_of[m >> 4];
 }
 
-/* Replaces the bytes that have an escape of a letter, such as a newline, by that letter. *ret_known: a bit for
- * each of them. */
+/* Replaces the bytes that have an escape of a letter, such as a newline, by that letter. *ret_known: a bit
+ * for each of them. */
 SSSE3 static __m128i put_letters(__m128i v, unsigned *ret_known) {
   const __m128i letters = _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 'b', 't', 'n', 0, 'f', 'r', 0, 0);
   __m128i letter = _mm_and_si128(_mm_shuffle_epi8(letters, v), _mm_cmplt_epi8(v, _mm_set1_epi8(16)));
@@ -176,7 +176,8 @@ SSSE3 static places put_escaped_blocks(places p, const char *last, slp_str s, in
   return p;
 }
 
-/* Writes the last block of n bytes (1 to 16) if put_short_escapes() can write it. Returns its end, or NULL. */
+/* Writes the last block of n bytes (1 to 16) if put_short_escapes() can write it. Returns its end, or
+ * NULL. */
 SSSE3 static char *put_escaped_last(char *to, __m128i v, size_t n, unsigned stops) {
   char *end = put_short_escapes(to, v, stops);
   return end ? end - (BLOCK - n) : NULL; /* behind the n bytes stand bytes without escapes */
