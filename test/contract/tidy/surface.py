@@ -25,6 +25,7 @@ TOOLS = {"model.py", "campaign.py", "clang_tidy.py", "commands.py", "count.py", 
          "peer.py", "peer_bloop.py", "peer_commands.py", "peer_costs.py", "peer_multilang.py", "peer_multilang_costs.py", "peer_push.py",
          "peer_creds.py", "peer_sdk_h2.py", "peer_story.py", "peer_upgrade.py",  # these of test/guest/run.sh
          "measure.py", "report.py",  # of bench/peers/run.sh
+         "without_sqlite.py",  # of builds without SQLite
          "soak.py",  # a lane of .ci/run
          "peer_migrate.py", "peer_migrate_kcl.py", "peer_migrate_go.py", "peer_replay.py"}  # of guest/run.sh
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
