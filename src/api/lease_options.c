@@ -54,7 +54,7 @@ static int read_layout(const char *name, const slp_layout **ret, char why[160]) 
   if ((*ret = slp_layout_of(name))) return 0;
   for (const slp_layout *l; (l = slp_layout_at_place(i)); i++)
     at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", l->name);
-  snprintf(why, 160, "schema: %.40s is not one of %s", name, names);
+  snprintf(why, 160, "schema: %.36s is not one of %s", name, names);
   return SLOOP_EOPTION;
 }
 
