@@ -55,10 +55,16 @@ int slp_time_form_check(slp_str form, size_t *ret_at) {
   return 0;
 }
 
-/* Appends the text of one conversion of strftime, such as %H. */
+/* Appends the text of one conversion of strftime, such as %H. POSIX does not have %k, %l and %P, and neither
+ * does musl. */
 static void add_conversion(slp_buf *b, char letter, const struct tm *tm) {
   char conversion[] = {'%', letter, 0}, text[80];
-  slp_buf_add(b, text, strftime(text, sizeof text, conversion, tm));
+  switch (letter) {
+    case 'k': slp_buf_addf(b, "%2d", tm->tm_hour); return;
+    case 'l': slp_buf_addf(b, "%2d", (tm->tm_hour + 11) % 12 + 1); return;
+    case 'P': slp_buf_add_z(b, tm->tm_hour < 12 ? "am" : "pm"); return;
+    default: slp_buf_add(b, text, strftime(text, sizeof text, conversion, tm)); return;
+  }
 }
 
 int slp_time_form_add(slp_buf *b, slp_str form, int64_t at_ms, int utc) {

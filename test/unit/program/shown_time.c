@@ -50,7 +50,7 @@ static const char *formed(const char *form, int64_t at_ms, int utc) {
 
 TEST(forms_are_those_of_strftime) {
   static const char all[] =
-      "%a %A %b %B %c %C %d %D %e %F %g %G %h %H %I %j %k %l %m %M %n %p %P %r %R %S %t %T %u %U %V %w %W "
+      "%a %A %b %B %c %C %d %D %e %F %g %G %h %H %I %j %m %M %n %p %r %R %S %t %T %u %U %V %w %W "
       "%x %X %y %Y %z %Z %% end";
   char want[600];
   time_t at = 1769861405;
@@ -64,6 +64,9 @@ TEST(forms_are_those_of_strftime) {
   }
   CHECK_STR(formed("%H:%M:%S.%3N %s %z", 1769861405007, 0), "13:10:05.007 1769861405 +0100");
   CHECK_STR(formed("%s", 1769861405007, 1), "1769861405");
+  CHECK_STR(formed("%k|%l %P", 1769861405007, 1), "12|12 pm");
+  CHECK_STR(formed("%k|%l %P", 1769819405007, 1), " 0|12 am");
+  CHECK_STR(formed("%k|%l %P", 1769841405007, 1), " 6| 6 am");
   CHECK_STR(formed("", 5, 1), "");
   CHECK_STR(formed("%F", -1, 1), "-");
 }
