@@ -261,7 +261,8 @@ pkg_config_libdir = '$prefix/lib/pkgconfig'
 needs_exe_wrapper = $([ -n "$qemu" ] && echo true || echo false)
 
 [built-in options]
-c_link_args = ['-static-pie']
+c_link_args = ['-static-pie', '-Wl,--gc-sections']
+c_args = ['-ffunction-sections', '-fdata-sections']
 prefer_static = true
 
 [host_machine]
