@@ -1,0 +1,195 @@
+#!/bin/sh
+# Installs what release.sh made where nothing else of it is, and uses it there: sh src/pack/try.sh RELEASE [WHAT...]
+#
+#     static      an empty root with the program alone: --version, the demo, a TLS call to a server whose certificate is
+#                 verified by SSL_CERT_FILE, by each place where systems keep theirs, and refused where there is none
+#     wheel       a new environment of Python, pip without an index: --version and the demo
+#     container   the image, unpacked by umoci, as its user in its root
+#     deb         lintian; ROOT, a fresh Debian 12 (debootstrap --variant=minbase bookworm ROOT): install, the tests of debian/tests
+#     recipes     ruby -c, nix-instantiate --parse, sh -n: their syntax
+#     sbom        pyspdxtools of spdx-tools
+#     kubernetes  kubernetes-validate --strict
+#
+# Everything but `deb` unless WHAT is given. SLOOP_ROOT: the root for `deb`. Needs root for chroot. What a check needs and the
+# machine lacks is said, and counts as a failure. One line a check, with sizes and seconds.
+set -u
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+release=$(CDPATH='' cd -- "${1:?usage: try.sh RELEASE [WHAT...]}" && pwd)
+shift
+cpu=$(uname -m)
+work=$(mktemp -d /var/tmp/sloop-try.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+failed=0
+# try NAME COMMAND...: what it prints is shown when it fails.
+try() {
+  name=$1
+  shift
+  began=$(date +%s%N)
+  if "$@" >"$work/log" 2>&1 </dev/null; then
+    echo "ok   $name [$((($(date +%s%N) - began) / 1000000)) ms]"
+  else
+    echo "FAIL $name"
+    tail -n 15 "$work/log" | sed 's/^/     /'
+    failed=$((failed + 1))
+  fi
+}
+one() { # the only file of that pattern
+  set -- "$release"/$1
+  [ -e "$1" ] || { echo "try: no $1" >&2; exit 1; }
+  echo "$1"
+}
+size() { echo "     $(basename "$1"): $(wc -c <"$1") bytes"; }
+
+# ---- a server with TLS in front of a sandbox, outside of the root ------------------------------------------------------------
+start_server() {
+  mkdir -p "$work/tls"
+  (cd "$work/tls" && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out ca.pem -days 2 -subj /CN=localhost \
+    -addext subjectAltName=IP:127.0.0.1) >/dev/null 2>&1
+  program=$(one "stream-tail-*-linux-$cpu")
+  mkfifo "$work/hold"
+  "$program" -q -M 2 <"$work/hold" >"$work/environment" 2>/dev/null &
+  sandbox=$!
+  exec 3>"$work/hold"
+  until grep -q SECRET "$work/environment"; do sleep 0.1; done
+  python3 "$here/tls_front.py" "$(sed -n 's/^export AWS_ENDPOINT_URL=//p' "$work/environment")" "$work/tls" >"$work/port" &
+  front=$!
+  until [ -s "$work/port" ]; do sleep 0.1; done
+  sed "s,^export AWS_ENDPOINT_URL=.*,export AWS_ENDPOINT_URL=https://127.0.0.1:$(cat "$work/port")," "$work/environment" |
+    sed 's/^export //' >"$work/tls.env"
+}
+stop_server() {
+  kill "$front"
+  exec 3>&-
+  wait "$sandbox" "$front" 2>/dev/null
+}
+listed() { # listed ROOT VARIABLE...: the streams of the sandbox, over TLS
+  inside=$1
+  shift
+  # shellcheck disable=SC2046 # one word a variable
+  env -i PATH="$PATH" $(cat "$work/tls.env") "$@" chroot "$inside" /usr/bin/stream-tail -L
+}
+verifies() { listed "$@" | grep -q demo; }
+refuses() { ! listed "$@" && grep -q "$refusal" "$work/log"; }
+
+try_tls() { # try_tls ROOT NAME
+  rm -rf "$1/etc/ssl" "$1/etc/pki" "$1/usr/local/share/certs" "$1/usr/share/ssl"
+  refusal="install ca-certificates"
+  try "$2: without certificates a server is refused, and it says what to install" refuses "$1"
+  cp "$work/tls/ca.pem" "$1/ca.pem"
+  try "$2: SSL_CERT_FILE" verifies "$1" SSL_CERT_FILE=/ca.pem
+  for place in $(sed -n 's,^    "\(/[^"]*\)".*,\1,p' "$here/../host/ca_file.c"); do
+    mkdir -p "$1/$(dirname "$place")"
+    cp "$work/tls/ca.pem" "$1/$place"
+    try "$2: $place" verifies "$1"
+    rm -f "$1/$place"
+  done
+  if [ -e /usr/share/ca-certificates/mozilla ]; then
+    mkdir -p "$1/etc/ssl/certs"
+    cat /usr/share/ca-certificates/mozilla/*.crt >"$1/etc/ssl/certs/ca-certificates.crt"
+    refusal="not accepted"
+    try "$2: by the public authorities that server is refused" refuses "$1"
+  fi
+}
+
+try_static() {
+  program=$(one "stream-tail-*-linux-$cpu")
+  size "$program"
+  root=$work/empty
+  install -D -m 755 "$program" "$root/usr/bin/stream-tail"
+  try "static: --version" chroot "$root" /usr/bin/stream-tail --version
+  try "static: the demo" chroot "$root" /usr/bin/stream-tail --demo
+  try "static: it is linked to nothing" sh -c "! readelf -d '$program' | grep -q NEEDED && ! readelf -l '$program' | grep -q INTERP"
+  start_server
+  try_tls "$root" static
+  stop_server
+  for other in "$release"/stream-tail-*-linux-*; do
+    case $other in *-"$cpu") continue ;; esac
+    size "$other"
+    emulator=$(command -v "qemu-${other##*-}-static") || { echo "     no emulator for ${other##*-}: not tried"; continue; }
+    cp "$other" "$root/usr/bin/other" && cp "$emulator" "$root/usr/bin/emulator"
+    try "static ${other##*-}, emulated: --version" chroot "$root" /usr/bin/emulator /usr/bin/other --version
+    try "static ${other##*-}, emulated: the demo" chroot "$root" /usr/bin/emulator -0 /usr/bin/other /usr/bin/other --demo
+  done
+}
+
+pip_and_demo() {
+  python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q --no-index "$1" && "$work/venv/bin/stream-tail" --version &&
+    "$work/venv/bin/stream-tail" --demo
+}
+try_wheel() {
+  wheel=$(one "stream_tail-*_$cpu.whl")
+  size "$wheel"
+  try "wheel: a new environment, pip install, --version and the demo" pip_and_demo "$wheel"
+}
+
+try_container() {
+  image=$(one "stream-tail-*-oci-$cpu.tar")
+  size "$image"
+  mkdir -p "$work/layout"
+  tar -xf "$image" -C "$work/layout"
+  tag=$(basename "$image" | sed 's/^stream-tail-\(.*\)-oci-.*/\1/')
+  try "container: umoci unpacks it" umoci unpack --image "$work/layout:$tag" "$work/bundle"
+  root=$work/bundle/rootfs
+  try "container: its user runs --version" chroot --userspec=65532:65532 "$root" /usr/bin/stream-tail --version
+  try "container: its user runs the demo" chroot --userspec=65532:65532 "$root" /usr/bin/stream-tail --demo
+  start_server
+  refusal="not accepted"
+  try "container: its certificates refuse a server of nobody" refuses "$root"
+  cp "$work/tls/ca.pem" "$root/ca.pem"
+  try "container: SSL_CERT_FILE" verifies "$root" SSL_CERT_FILE=/ca.pem
+  stop_server
+}
+
+in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+try_deb() {
+  root=${SLOOP_ROOT:?SLOOP_ROOT names a fresh root of Debian 12}
+  for deb in "$release"/*.deb; do size "$deb"; done
+  # What Debian asks of its own: a bug that asks for the package
+  try "deb: lintian" lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,bad-distribution-in-changes-file \
+    "$release"/*.deb "$release"/*.dsc
+  rm -rf "$root/release" && mkdir -p "$root/release"
+  cp "$release"/*.deb "$root/release"
+  try "deb: apt installs the command in a fresh root" in_root sh -c "apt-get install -y --no-install-recommends /release/stream-tail_*.deb"
+  try "deb: --version" in_root stream-tail --version
+  try "deb: the demo" in_root stream-tail --demo
+  try "deb: its service is there" test -e "$root/usr/lib/systemd/system/stream-tail@.service"
+  try "deb: apt installs the library, and what its test needs" in_root sh -c \
+    "apt-get install -y --no-install-recommends /release/libsloop*.deb gcc libc6-dev pkg-config"
+  for test in demo embed; do
+    cp "$here/debian/tests/$test" "$root/release/"
+    try "deb: debian/tests/$test" in_root sh "/release/$test"
+  done
+  start_server
+  cp "$work/tls/ca.pem" "$root/release/"
+  try "deb: a TLS call verifies" verifies "$root" SSL_CERT_FILE=/release/ca.pem
+  stop_server
+  try "deb: apt removes all of it" in_root apt-get purge -y stream-tail libsloop0 libsloop-dev
+}
+
+try_recipes() {
+  for file in stream-tail.rb APKBUILD sloop.nix; do cp "$release/recipes/$file" "$work/"; done
+  try "recipes: ruby -c stream-tail.rb" ruby -c "$work/stream-tail.rb"
+  try "recipes: sh -n APKBUILD" sh -n "$work/APKBUILD"
+  try "recipes: nix-instantiate --parse sloop.nix" nix-instantiate --parse "$work/sloop.nix"
+  try "recipes: they name the tarball's sum" sh -c "sum=\$(sha256sum '$release'/sloop-*.tar.gz | cut -d ' ' -f 1)
+    grep -q \"\$sum\" '$work/stream-tail.rb' && grep -q \"\$sum\" '$work/sloop.nix' &&
+    cd '$release' && sed -n '/^sha512sums/,/^\"/p' '$work/APKBUILD' | grep sloop- | sha512sum -c"
+}
+
+tools() { # tools NAME...: programs of PyPI, in an environment of their own
+  [ -x "$work/tools/bin/pip" ] || python3 -m venv "$work/tools"
+  "$work/tools/bin/pip" install -q "$@"
+}
+try_sbom() {
+  try "sbom: spdx-tools comes" tools spdx-tools==0.8.5
+  try "sbom: it is valid" "$work/tools/bin/pyspdxtools" -i "$(one 'sloop-*.spdx.json')"
+}
+try_kubernetes() {
+  try "kubernetes: kubernetes-validate comes" tools kubernetes-validate==1.37.0
+  try "kubernetes: it is valid" "$work/tools/bin/kubernetes-validate" --strict "$here/kubernetes/stream-tail.yaml"
+}
+
+for what in ${*:-static wheel container recipes sbom kubernetes}; do "try_$what"; done
+if [ -e "$release/SHA256SUMS" ]; then try "SHA256SUMS" sh -c "cd '$release' && sha256sum -c --quiet SHA256SUMS"; fi
+echo "$failed failed"
+[ "$failed" -eq 0 ]

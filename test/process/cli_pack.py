@@ -1,0 +1,156 @@
+"""What src/pack makes of a program, here of a small one: a wheel that pip installs, an image whose digests are right, an
+SBOM, recipes. Each is made twice, in two folders, and has the same bytes."""
+
+import hashlib
+import io
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+
+from command import check, equal, main, run, test
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACK = os.path.join(ROOT, "src", "pack")
+EPOCH = "1764331200"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+VERSIONS = "musl 1.2.5-3.1~deb13u1 " + "a" * 64 + "\nzlib 1:1.3.dfsg+really1.3.1-1 " + "b" * 64 + "\n"
+
+
+def bytes_of(*path):
+    with open(os.path.join(*path), "rb") as file:
+        return file.read()
+
+
+def make(script, folder, *args):
+    done = subprocess.run([sys.executable, os.path.join(PACK, script), "--version", "9.8.7", *args], capture_output=True, text=True,
+                          check=False, cwd=folder, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
+    equal((done.returncode, done.stderr), (0, ""))
+
+
+def made_twice(script, *args):
+    """The folder's new file and its bytes: made in two folders, they are equal."""
+    results = []
+    for deep in ("a", "another/and-longer"):
+        with tempfile.TemporaryDirectory() as above:
+            folder = os.path.join(above, deep)
+            os.makedirs(folder)
+            make(script, folder, *(arg.replace("FOLDER", folder) for arg in args))
+            results.append([(name, bytes_of(folder, name)) for name in sorted(os.listdir(folder))])
+    equal(results[0] == results[1], True, "other bytes in another folder")
+    equal(len(results[0]), 1)
+    return results[0][0]
+
+
+LICENSE = os.path.join(ROOT, "LICENSE")
+SCRATCH = tempfile.TemporaryDirectory()
+PROGRAM = os.path.join(SCRATCH.name, "program")
+with open(PROGRAM, "w", encoding="ascii") as program:
+    program.write("#!/bin/sh\necho it runs \"$@\"\n")
+
+
+@test
+def pip_installs_the_wheel():
+    name, data = made_twice("wheel.py", "--cpu", os.uname().machine, "--program", PROGRAM, "--readme", os.path.join(ROOT, "README.md"),
+                            "--license", LICENSE, "--folder", "FOLDER")
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+        with zipfile.ZipFile(os.path.join(folder, name)) as wheel:
+            record = wheel.read("stream_tail-9.8.7.dist-info/RECORD").decode().splitlines()
+            equal(sorted(line.split(",")[0] for line in record), sorted(wheel.namelist()))
+            check(all(entry.date_time[0] == 2025 for entry in wheel.infolist()), "the commit's date")
+        target = os.path.join(folder, "target")
+        pip = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", "--target",
+                              target, os.path.join(folder, name)], capture_output=True, text=True, check=False, timeout=120)
+        equal(pip.returncode, 0, pip.stderr)
+        ran = run(os.path.join(target, "bin", "stream-tail"), "as it is")
+        equal((ran.code, ran.out), (0, b"it runs as it is\n"), ran.err)
+
+
+@test
+def the_image_is_what_it_says():
+    if not os.path.exists("/usr/share/ca-certificates/mozilla"):
+        print("skip the_image_is_what_it_says: no ca-certificates", flush=True)
+        return
+    _, data = made_twice("image.py", "--cpu", "x86_64", "--program", PROGRAM, "--commit", COMMIT, "--license", LICENSE,
+                         "--output", "FOLDER/image.tar")
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        def blob(of):
+            text = archive.extractfile("blobs/sha256/" + of["digest"][7:]).read()
+            equal((hashlib.sha256(text).hexdigest(), len(text)), (of["digest"][7:], of["size"]))
+            return text
+        equal(json.load(archive.extractfile("oci-layout")), {"imageLayoutVersion": "1.0.0"})
+        index = json.load(archive.extractfile("index.json"))
+        manifest = json.loads(blob(index["manifests"][0]))
+        config, packed = json.loads(blob(manifest["config"])), blob(manifest["layers"][0])
+    equal(config["config"]["User"], "65532:65532")
+    with tarfile.open(fileobj=io.BytesIO(packed), mode="r:gz") as layer:
+        files = {entry.name: entry for entry in layer}
+        equal(files["usr/bin/stream-tail"].mode, 0o755)
+        check(layer.extractfile("usr/bin/stream-tail").read() == bytes_of(PROGRAM), "the program")
+        certificates = layer.extractfile("etc/ssl/certs/ca-certificates.crt").read()
+        check(certificates.count(b"-----BEGIN CERTIFICATE-----") > 100, "certificates")
+        check(all(entry.isdir() or entry.isreg() for entry in files.values()), "nothing else")
+    with open(os.path.join(PACK, "Dockerfile"), encoding="ascii") as file:
+        lines = file.read().splitlines()
+    check("USER 65532:65532" in lines and f"ENTRYPOINT {json.dumps(config['config']['Entrypoint'])}" in lines, "the same", lines)
+
+
+@test
+def the_sbom_names_what_is_linked():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("sloop-9.8.7.tar.gz", "stream-tail-9.8.7-linux-x86_64", "stream-tail-9.8.7-linux-aarch64", "other"):
+            with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+                file.write(name)
+        with open(os.path.join(folder, "versions.txt"), "w", encoding="ascii") as file:
+            file.write(VERSIONS)
+        _, data = made_twice("sbom.py", "--commit", COMMIT, "--versions", os.path.join(folder, "versions.txt"), "--folder", folder,
+                             "--output", "FOLDER/sbom.json")
+        total = hashlib.sha256(b"stream-tail-9.8.7-linux-x86_64").hexdigest()
+    sbom = json.loads(data)
+    packages = {package["name"]: package for package in sbom["packages"]}
+    equal(sorted(packages), ["musl", "sloop", "sloop-9.8.7.tar.gz", "stream-tail-9.8.7-linux-aarch64",
+                             "stream-tail-9.8.7-linux-x86_64", "zlib"])
+    equal(packages["stream-tail-9.8.7-linux-x86_64"]["checksums"][0]["checksumValue"], total)
+    equal(packages["zlib"]["licenseDeclared"], "Zlib")
+    equal(sum(r["relationshipType"] == "STATIC_LINK" for r in sbom["relationships"]), 4)
+    named = {package["SPDXID"] for package in sbom["packages"]} | {"SPDXRef-DOCUMENT"}
+    check(all(r[end] in named for r in sbom["relationships"] for end in ("spdxElementId", "relatedSpdxElement")), "a name of nothing")
+    with open(os.path.join(PACK, "dependencies.sh"), encoding="utf-8") as file:
+        pins = re.search(r"^pins='\n(.*?)^'", file.read(), re.M | re.S)[1]
+    with open(os.path.join(PACK, "sbom.py"), encoding="utf-8") as file:
+        known = set(re.findall(r'"(\w+)": "', re.search(r"^LICENSES = \{(.*?)^\}", file.read(), re.M | re.S)[1]))
+    check({line.split()[0] for line in pins.splitlines()} <= known, "the licence of each library", pins, known)
+
+
+@test
+def every_script_can_be_read_by_a_shell():
+    scripts = [name for name in sorted(os.listdir(PACK)) if name.endswith(".sh")]
+    check(len(scripts) >= 4, scripts)
+    for name in scripts + ["recipes/APKBUILD.in", "debian/tests/demo", "debian/tests/embed"]:
+        done = subprocess.run(["sh", "-n", os.path.join(PACK, name)], capture_output=True, text=True, check=False)
+        equal((done.returncode, done.stderr), (0, ""), name)
+    for name in ("debian/rules", "debian/tests/demo", "debian/tests/embed"):
+        check(os.stat(os.path.join(PACK, name)).st_mode & stat.S_IXUSR, name, "is not executable")
+
+
+@test
+def the_recipes_have_the_version_and_nothing_else_to_fill_in():
+    for name in os.listdir(os.path.join(PACK, "recipes")):
+        text = bytes_of(PACK, "recipes", name).decode()
+        holes = set(re.findall(r"@[A-Z0-9]+@", text))
+        check({"@URL@"} < holes <= {"@URL@", "@VERSION@", "@SHA256@", "@SHA512@"}, name, holes)
+    with open(os.path.join(ROOT, "meson.build"), encoding="utf-8") as file:
+        version = re.search(r"^  version: '([0-9.]+)'", file.read(), re.M)[1]
+    check(bytes_of(PACK, "debian", "changelog").decode().startswith(f"sloop ({version}-"), "debian/changelog is of", version)
+    check(f"image: stream-tail:{version}\n" in bytes_of(PACK, "kubernetes", "stream-tail.yaml").decode(), "the Deployment is of", version)
+
+
+if __name__ == "__main__":
+    main(at_once=2)
