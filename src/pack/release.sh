@@ -29,6 +29,16 @@ folder=${1:-$root/build-release}
 [ $# -eq 0 ] || shift
 parts=${*:-source static wheel container deb recipes sbom sums}
 cpus=${SLOOP_CPUS:-x86_64 aarch64}
+die() {
+  echo "release: $*" >&2
+  exit 1
+}
+for part in $parts; do
+  case $part in
+    source | static | wheel | container | deb | recipes | sbom | sums) ;;
+    *) die "no part \"$part\"" ;;
+  esac
+done
 work=${SLOOP_WORK:-$(mktemp -d /var/tmp/sloop-release.XXXXXX)}
 mkdir -p "$folder" "$work"
 folder=$(CDPATH='' cd -- "$folder" && pwd)
@@ -42,10 +52,6 @@ unset CFLAGS CPPFLAGS LDFLAGS MAKEFLAGS
 tarball=$folder/sloop-$version.tar.gz
 source=$work/sloop-$version
 
-die() {
-  echo "release: $*" >&2
-  exit 1
-}
 [ -n "$version" ] || die "meson.build names no version"
 
 # quietly NAME COMMAND...: what it prints is in $work/NAME.log, and is shown when it fails.
@@ -170,12 +176,6 @@ make_sums() {
   tell "SHA256SUMS: $(wc -l <"$folder/SHA256SUMS") files"
 }
 
-for part in $parts; do
-  case $part in
-    source | static | wheel | container | deb | recipes | sbom | sums) ;;
-    *) die "no part \"$part\"" ;;
-  esac
-done
 for part in source static wheel container deb recipes sbom sums; do
   if wants "$part"; then "make_$part"; fi
 done
