@@ -131,7 +131,7 @@ def nothing_is_read_while_it_is_drained():
             equal((lead["hv"], lead["hold"].partition(".")[0]), ("2", "operator"))
             for (_, name), row in rows.items():
                 if name.startswith("w/"):
-                    equal((row["obeys"], row["held"]), (row["boot"] + ":1", "0"), row)
+                    equal((row["obeys"], row["held"]), (row["boot"] + ":2", "0"), row)
             newcomer = fleet.start()
             wait_until(lambda: "nothing is read until the application is undrained" in fleet.said(f"w{workers}"), 20, "the new worker waits")
             wait_until(lambda: len(feed.put) > put + 3 * rate, 30, "more records")
@@ -259,7 +259,7 @@ def leases_in_a_file():
             with sqlite3.connect(file) as db:
                 attrs = {row: json.loads(text) for row, text in db.execute("SELECT range, attrs FROM rows")}
             check(all("owner" not in row for name, row in attrs.items() if "/l/" in name), attrs)
-            check(all(row["obeys"]["S"].endswith(":1") for name, row in attrs.items() if "/w/" in name), attrs)
+            check(all(row["obeys"]["S"].endswith(":2") for name, row in attrs.items() if "/w/" in name), attrs)
             truth += [text for _, _, text in box.put(100, start=500)]
             time.sleep(2)
             equal(len(fleet.lines()), 100)
