@@ -79,7 +79,10 @@ void hd_command_evicts(hd_oracle *o, const char *boot, int now) {
   }
 }
 
-void hd_drained(hd_oracle *o, int on) { o->drained_us = on ? hd_now(o) + 1 : 0; }
+void hd_drained(hd_oracle *o, int on) {
+  o->drained_us = on ? hd_now(o) + 1 : 0;
+  for (size_t i = 0; i < o->shards_n; i++) o->shards[i]->given_epoch = 0;
+}
 
 static int is_instance_of(const hd_oracle *o, size_t life, const char *owner) {
   const hd_life *l = life < o->lives_n ? o->lives[life] : NULL;
@@ -101,7 +104,7 @@ static int is_given_unread(const hd_oracle *o, const hd_part *s, const hd_versio
 void hd_judge_kept(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_version *was,
                    const hd_version *now) {
   if (!o->drained_us || now->sent_us < o->drained_us || l->outcast || o->terms.clocks_beyond) return;
-  if (now->gone || !now->owner[0] || now->owner != was->owner) return;
+  if (now->gone || !now->owner[0] || now->owner != was->owner || now->epoch != s->given_epoch) return;
   if (is_instance_of(o, now->life, now->owner))
     hd_break(o, HD_S15_DRAINED, s->id, "%s keeps the lease after all was said to be drained", now->owner);
 }
@@ -110,7 +113,10 @@ void hd_judge_released(hd_oracle *o, int (*runs)(const void *arg, const char *bo
   for (size_t i = 0; i < o->shards_n; i++) {
     const hd_version *row = hd_row_now(o->shards[i]);
     const char *dot = row && !row->gone ? strrchr(row->owner, '.') : NULL;
-    if (dot && runs(arg, dot + 1) && !is_given_unread(o, o->shards[i], row))
+    if (!dot || !runs(arg, dot + 1)) continue;
+    if (is_given_unread(o, o->shards[i], row))
+      o->shards[i]->given_epoch = row->epoch;
+    else
       hd_break(o, HD_S15_DRAINED, o->shards[i]->id, "%s has the lease when all is said to be drained",
                row->owner);
   }

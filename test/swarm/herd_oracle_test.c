@@ -2014,7 +2014,7 @@ static const violation violations[] = {
     V(HD_S15_DRAINED, reads_when_drained),
     V(HD_S15_DRAINED, drained_with_a_lease),
     V(HD_S15_DRAINED, given_and_begun_when_drained),
-    V(HD_S15_DRAINED, given_and_kept_when_drained),
+    W(HD_S15_DRAINED, given_and_kept_when_drained, .schema = SLOOP),
     V(HD_S14_SILENCE, evicts_after_it_was_let_go_on),
     V(HD_L1_ALL_READ, unread_at_rest),
     V(HD_L1_ALL_READ, unread_without_a_lease),
