@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cli/app.h"
 #include "cli/args.h"
+#include "cli/colour_choice.h"
 #include "cli/consumer_run.h"
 #include "cli/exit.h"
 #include "cli/lease_explain.h"
@@ -90,13 +91,6 @@ static void give_back(watch *w) {
   w->taken = 0;
   if (w->keys) slp_keys_end(w->keys);
   write_screen_bytes(SLP_TERMINAL_GIVE_BACK, sizeof SLP_TERMINAL_GIVE_BACK - 1, GIVE_BACK_WAIT_MS);
-}
-
-/* Returns 1 if the user wants colours: --color, or else NO_COLOR and TERM decide. */
-static int wants_colours(const slp_args *a) {
-  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-  if (a->color != SLP_COLOR_AUTO) return a->color == SLP_COLOR_ALWAYS;
-  return !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 }
 
 static int speaks_utf8(void) {
@@ -396,7 +390,7 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   w.begun_us = slp_program_mono_us();
   w.terminal = (uint8_t)slp_is_terminal(1);
   w.utf8 = (uint8_t)speaks_utf8();
-  w.colours = (uint8_t)wants_colours(args);
+  w.colours = (uint8_t)slp_wants_colour(args, w.terminal);
   w.consumer = (slp_cli_consumer){
       .user = &w, .on_closed = on_closed, .on_failing = on_failing, .lasting = 1, .muted = w.terminal};
   if (slp_app_open(&w.app, mem, args) == 0) {

@@ -598,7 +598,7 @@ def a_terminal_gets_colours_unless_it_does_not_want_them():
     one, two = got.splitlines()
     check(one.startswith(b"\x1b[") and one.endswith(b"m0\x1b[0m record 0"), one)
     check(two.endswith(b"m1\x1b[0m record 1") and two[:5] != one[:5], two)
-    for env in ({"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}):
+    for env in ({"TERM": "dumb"}, {"TERM": ""}, {"TERM": "xterm", "NO_COLOR": "1"}):
         equal(on_terminal("-e", "orders", env={"FAKE_RECORDS": 2, **env}), (0, lines(2)))
     equal(on_terminal("-e", "orders", env={"FAKE_RECORDS": 1, "FAKE_BINARY": 1, "TERM": "dumb"}), (0, b"/wAB\n"))
     code, got = on_terminal("-eJ", "orders", env={"FAKE_RECORDS": 1, "TERM": "xterm"})

@@ -278,7 +278,8 @@ def colours_tell_lag_and_state():
             equal(t.colours(r"^(\d+) +owned"), {("default", False)})
             t.leave()
         for env, args, coloured in (({"NO_COLOR": "1"}, (), False), ({"NO_COLOR": "1"}, ("--color", "always"), True),
-                                    ({}, ("--color", "never"), False), ({"TERM": "dumb"}, (), False), ({"NO_COLOR": ""}, (), True)):
+                                    ({}, ("--color", "never"), False), ({"TERM": "dumb"}, (), False), ({"TERM": ""}, (), False),
+                                    ({"NO_COLOR": ""}, (), True)):
             with Judged(watch(*args), {**box.env, **UTF8, **env}, 80, 24) as t:
                 t.has(LAST_KEYS)
                 t.picture()
