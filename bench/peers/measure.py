@@ -13,9 +13,11 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.request
 
 from clients import clients
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from server import Failed, Server, cpu_clock, environment
 
 GB = 1e9
 SHARDS = 8
@@ -27,36 +29,6 @@ POLL_MS = 200
 IDLE_WINDOW_S = 8
 LIMIT_S = 400  # of one run
 REACH = 0.7  # of the polls that 200 ms give: so many and a client polls all shards
-
-
-class Failed(Exception):
-    pass
-
-
-class Server:
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        lines = [self.process.stdout.readline().strip() for _ in range(4)]
-        if not lines[3]:
-            raise Failed("the server does not start")
-        self.plain, self.url, self.ca_file, self.cpu = *lines[:3], int(lines[3])
-
-    def order(self, method, what):
-        request = urllib.request.Request(f"{self.plain}/_sandbox/{what}", method=method, data=b"" if method == "POST" else None)
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read()
-
-    def polls(self):
-        return json.loads(self.order("GET", "stats"))["operations"].get("GetRecords", {"calls": 0})["calls"]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def cpu_clock(pid):
-    """Seconds of all the threads of another process, those included that ended: clock_getcpuclockid(3)."""
-    return time.clock_gettime(~pid << 3 | 2)
 
 
 def peak_mb(pid):
@@ -71,11 +43,8 @@ class Life:
 
     def __init__(self, client, server, trust, **variables):
         Life.number += 1
-        env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "AWS_ACCESS_KEY_ID": "BENCHKEY",
-               "AWS_SECRET_ACCESS_KEY": "not-a-secret", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
-               "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
-               "AWS_CA_BUNDLE": server.ca_file, "SSL_CERT_FILE": server.ca_file, "NODE_EXTRA_CA_CERTS": server.ca_file,
-               "PEERS_ENDPOINT": server.url, "PEERS_POLL_MS": str(POLL_MS), **client.env, **variables}
+        env = environment(server, NODE_EXTRA_CA_CERTS=server.ca_file, PEERS_ENDPOINT=server.url, PEERS_POLL_MS=str(POLL_MS),
+                          **{**client.env, **variables})
         if client.leases:
             env["PEERS_APP"] = f"bench-{Life.number}"  # nothing is known of it: from the oldest record
         self.name = client.name
@@ -105,6 +74,10 @@ class Life:
         if not line or line[0] != name:
             self.fail(f"'{name}' was expected and not {line}")
         return float(line[1]), [int(word) for word in line[2:]]
+
+
+def polls_of(server):
+    return server.stats()["operations"].get("GetRecords", {"calls": 0})["calls"]
 
 
 def stream_of(what, volume):
@@ -140,10 +113,10 @@ def idle(client, server, trust):
     """Microseconds of CPU for each poll of shards that have nothing, all that the client does meanwhile included."""
     full = IDLE_SHARDS * 1000 / POLL_MS
     with Life(client, server, trust, PEERS_STREAM="idle", PEERS_LIMIT="1000") as life:
-        polls = server.polls()
+        polls = polls_of(server)
         while True:
             time.sleep(1)
-            before, polls = polls, server.polls()
+            before, polls = polls, polls_of(server)
             if life.process.poll() is not None:
                 life.fail("it ended")
             if polls - before >= REACH * full:
@@ -151,9 +124,9 @@ def idle(client, server, trust):
             if time.monotonic() - life.began > LIMIT_S:
                 life.fail(f"{polls - before} polls a second instead of {full:.0f}")
         time.sleep(client.settle_s)
-        cpu, polls, wall = cpu_clock(life.process.pid), server.polls(), time.monotonic()
+        cpu, polls, wall = cpu_clock(life.process.pid), polls_of(server), time.monotonic()
         time.sleep(IDLE_WINDOW_S)
-        cpu, polls, wall = cpu_clock(life.process.pid) - cpu, server.polls() - polls, time.monotonic() - wall
+        cpu, polls, wall = cpu_clock(life.process.pid) - cpu, polls_of(server) - polls, time.monotonic() - wall
     if not REACH * full <= polls / wall <= 1.3 * full:
         print(f"not counted: {client.name}: {polls / wall:.0f} polls a second instead of {full:.0f}; is the machine busy?", flush=True)
         return {}

@@ -13,10 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from server import Failed, Server, cpu_clock, environment
+
 ROOT = os.path.dirname(os.path.dirname(HERE))
 CACHE = os.path.join(ROOT, ".cache")
 BUILD = os.environ.get("SLOOP_BUILD", os.path.join(ROOT, "build"))
@@ -25,10 +27,6 @@ BODIES = {"1 KiB": (1024, 200000), "100 B": (100, 1000000)}  # bytes of a payloa
 SMALL = {"1 KiB": (1024, 20000), "100 B": (100, 50000)}
 SHARDS, KEYS, LIMIT_S = 8, 10000, 600
 OURS = "stream-tail -P"
-
-
-class Failed(Exception):
-    pass
 
 
 @dataclass
@@ -57,52 +55,14 @@ def producers():
     ]
 
 
-class Server:
-    def __init__(self):
-        self.process = subprocess.Popen([os.path.join(BUILD, "bench", "peers_server")], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-        lines = [self.process.stdout.readline().strip() for _ in range(4)]
-        if not lines[3]:
-            raise Failed("the server does not start")
-        self.plain, self.url, self.ca_file, self.cpu = *lines[:3], int(lines[3])
-
-    def order(self, method, what):
-        request = urllib.request.Request(f"{self.plain}/_sandbox/{what}", method=method, data=b"" if method == "POST" else None)
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read()
-
-    def call(self, operation, **body):
-        request = urllib.request.Request(self.plain, json.dumps(body).encode(), {
-            "Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "Kinesis_20131202." + operation,
-            "Authorization": "AWS4-HMAC-SHA256 Credential=BENCHKEY/20260101/us-east-1/kinesis/aws4_request, "
-                             "SignedHeaders=host, Signature=0"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read()
-
-    def records(self):
-        return json.loads(self.order("GET", "stats"))["records_in"]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def cpu_clock(pid):
-    """Seconds of all the threads of another process, those included that ended: clock_getcpuclockid(3)."""
-    return time.clock_gettime(~pid << 3 | 2)
-
-
 def run_once(producer, server, path, n, number):
     """{"cpu": CPU seconds, "wall": seconds, "native": CPU seconds of the native part of the KPL}"""
     stream = f"put-{number}"
     server.order("POST", f"stream?name={stream}&shards={SHARDS}")
-    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "AWS_ACCESS_KEY_ID": "BENCHKEY",
-           "AWS_SECRET_ACCESS_KEY": "not-a-secret", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
-           "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
-           "AWS_CA_BUNDLE": server.ca_file, "SSL_CERT_FILE": server.ca_file, "AWS_ENDPOINT_URL": server.url,
-           "PRODUCERS_ENDPOINT": server.url, "PRODUCERS_HOST": server.url.split("//")[1].split(":")[0],
-           "PRODUCERS_PORT": server.url.rsplit(":", 1)[1].strip("/"), "PRODUCERS_STREAM": stream, **producer.env}
-    before, found = server.records(), {}
+    host, port = server.url.split("//")[1].strip("/").rsplit(":", 1)
+    env = environment(server, AWS_ENDPOINT_URL=server.url, PRODUCERS_ENDPOINT=server.url, PRODUCERS_HOST=host, PRODUCERS_PORT=port,
+                      PRODUCERS_STREAM=stream, **producer.env)
+    before, found = server.stats()["records_in"], {}
     with open(path, "rb") as given, tempfile.TemporaryFile("w+") as said:
         began = time.monotonic()
         process = subprocess.Popen([word.replace("{stream}", stream) for word in producer.command], env=env, text=True, stdin=given,
@@ -127,7 +87,7 @@ def run_once(producer, server, path, n, number):
                 process.wait()
             process.stdout.close()
         said.seek(0)
-        stored = server.records() - before
+        stored = server.stats()["records_in"] - before
         if put != n or (stored != n if not producer.aggregates else not 0 < stored < n / 2):
             raise Failed(f"{producer.name}: {put} put, {stored} stored, of {n}\n{said.read()[-2000:]}")
     found["stored"] = stored
@@ -179,7 +139,7 @@ def main():
             print(f"skip {producer.name}: {producer.missing}", flush=True)
     taking = [p for p in taking if not p.missing]
     figures = {p.name: {what: [] for what in bodies} for p in taking}
-    server, number = Server(), 0
+    server, number = Server(os.path.join(BUILD, "bench", "peers_server")), 0
     with tempfile.TemporaryDirectory() as folder:
         try:
             for what, (size, n) in bodies.items():
