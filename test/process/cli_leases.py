@@ -17,6 +17,7 @@ import termios
 import threading
 import time
 
+import cpu_waits
 from box import BIN, Box, NO_LIMITS, SANITIZED
 from command import Watch, check, end, environment, equal, main, read_some, read_until, run, test, wait_until
 from terminal import AS_A_JOB, SIGNALS_THAT_CRASH, Terminal, job_of, stopped
@@ -303,6 +304,7 @@ def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
                                      ("not", ("-X", "decoded_bytes_max=268435456"), 900)):
             p = box.start("-G", app, "-v", "-E", "-o", "oldest", "-s", "gzip,gzip", "--grep", "((.?){20}.{20})*[y-z]{3}", *QUICK,
                           *slowed, *args, "demo", stdout=subprocess.DEVNULL)
+            waits = cpu_waits.Waits(lambda: {pid: pid for pid in cpu_waits.family()})
             try:
                 def position():
                     r = box.tail("--leases", "-J", "-G", app, "demo")
@@ -318,10 +320,14 @@ def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
                 if not SANITIZED:
                     check(mb < limit_mb, mb)
                 said = p.stderr.read().decode()
-                check("can't renew" not in said and "considered dead" not in said, said)
+                waits.stop()
+                # A process that waited for a CPU for a quarter of its lease may lose it, whatever it unpacks.
+                stood = waits.stands(0.5, 2.0)
+                check(stood or ("can't renew" not in said and "considered dead" not in said), said)
                 equal(said.count("lease taken, epoch 1"), 1, said)
                 equal("more than 16777216 bytes; see -X decoded_bytes_max" in said, not args, said)
             finally:
+                waits.stop()
                 end(p)
 
 
