@@ -17,7 +17,6 @@
 #include "cli/people_lines.h"
 #include "cli/trouble_lines.h"
 #include "codec/json_write.h"
-#include "program/program.h"
 #include "store/sqlite_none.h"
 
 #include <sloop.h>
@@ -154,9 +153,9 @@ static int begin_listing_apps(slp_account_list *list) {
   apps *l = SLP_OWNER(list, apps, list);
   int r = slp_apps_new(&l->find, list->consumer.s, l->store, l->calls, l);
   if ((r != SLOOP_EOPTION && r != SLP_ENOENT) || list->missing) return r;
-  slp_cli_consumer_fail(&list->consumer, SLP_EXIT_USAGE,
-                        r == SLP_ENOENT ? "--store: " SLP_SQLITE_NONE
-                                        : "--store: use dynamodb, dynamodb:TABLE or sqlite:FILE");
+  slp_cli_consumer_fail(
+      &list->consumer, SLP_EXIT_USAGE,
+      r == SLP_ENOENT ? "--store: " SLP_SQLITE_NONE : "--store: use dynamodb, dynamodb:TABLE or sqlite:FILE");
   return 1;
 }
 

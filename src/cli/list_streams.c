@@ -17,7 +17,6 @@
 #include "cli/trouble_lines.h"
 #include "codec/date.h"
 #include "codec/json_write.h"
-#include "program/program.h"
 #include "source/stream_name.h"
 
 #include <sloop.h>
