@@ -40,6 +40,9 @@
 #define PREPARE_US_MAX 120000000u
 #define POLL_US_MIN 25000u
 #define POLL_US_MAX 2000000u
+/* keys of a BatchGetItem that stay unprocessed were throttled; they are asked for again after this time, and
+ * later, up to POLL_US_MAX */
+#define BATCH_US_MIN 100000u
 /* if keys of a BatchGetItem stay unprocessed for this long, the request fails */
 #define BATCH_US_MAX 10000000u
 
@@ -515,7 +518,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
   }
   asking *a = asking_new(d, &g->rq, ANSWER_MAX);
   if (!a) return;
-  a->poll_us = POLL_US_MIN;
+  a->poll_us = BATCH_US_MIN;
   a->give_up_us = slp_after_us(slp_now_us(d->h), BATCH_US_MAX);
   if (goes_on) go_on(a, &g->at, g->out.n);
   send_asking(a, g->keys_n == 1 ? ASK_GET : ASK_BATCH);
