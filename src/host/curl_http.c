@@ -119,6 +119,7 @@ static void transfer_release(slp_transfer *t) {
   slp_transfer_headers_wipe(t);
   slp_timer_clear(h, &t->total);
   slp_unpost(&t->resume);
+  slp_unpost(&t->connected);
   slp_list_remove(&t->call->link);
   t->call->transfer = NULL;
   t->call = NULL;
@@ -244,6 +245,26 @@ void slp_curl_resume(slp_host *h, slp_http *call) {
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
+/* While a connection is being made, curl lets other calls to that server wait, because they might share it
+ * (CURLOPT_PIPEWAIT). If the connection turns out to be one of HTTP/1.1, libcurl 8.14 leaves them waiting
+ * until some call ends. A subscription may last for minutes. So one call that waits is added to curl anew. It
+ * gets a connection of its own, and then curl looks at the next one by itself. */
+static void on_connected(slp_event *ev) {
+  slp_transfer *made = SLP_OWNER(ev, slp_transfer, connected);
+  slp_curl_lane *lane = made->lane;
+  SLP_LIST_EACH(&lane->running, it) {
+    slp_transfer *t = SLP_OWNER(it, slp_http, link)->transfer;
+    if (t->requests > 0 || t->fd != CURL_SOCKET_BAD || strcmp(t->call->url, made->call->url) != 0) continue;
+    curl_multi_remove_handle(lane->multi, t->easy);
+    if (curl_multi_add_handle(lane->multi, t->easy)) {
+      t->stopped_by = SLP_ENOMEM;
+      transfer_done(t, CURLE_OUT_OF_MEMORY);
+      lane_pump(lane);
+    }
+    return;
+  }
+}
+
 static void transfer_free(slp_transfer *t) {
   slp_mem *mem = t->lane->u->host.mem;
   if (t->easy) curl_easy_cleanup(t->easy);
@@ -259,6 +280,7 @@ static slp_transfer *transfer_take(slp_curl_lane *lane) {
   t->lane = lane;
   t->total.run = on_total;
   t->resume.run = on_resume;
+  t->connected.run = on_connected;
   slp_transfer_headers_init(t);
   t->easy = curl_easy_init();
   if (!t->easy || slp_transfer_easy_options(t) || slp_curl_sockets_easy(lane, t->easy)) {

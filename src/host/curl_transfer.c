@@ -212,7 +212,12 @@ static int on_request_begins(void *arg, char *ip, char *local_ip, int port, int 
   slp_transfer *t = arg;
   slp_turn_stats *stats = &t->lane->u->host.turns;
   (void)ip, (void)local_ip, (void)port, (void)local_port;
-  if (t->requests++ == 0) return CURL_PREREQFUNC_OK;
+  if (t->requests++ == 0) {
+    long connects = 0;
+    if (t->multiplexes) curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
+    if (connects > 0) slp_post(&t->lane->u->host, &t->connected);
+    return CURL_PREREQFUNC_OK;
+  }
   if (t->call->once) {
     stats->http_replays_stopped++;
     return CURL_PREREQFUNC_ABORT;
@@ -311,11 +316,7 @@ static int tls_options(slp_transfer *t) {
 
 static int connection_options(slp_transfer *t) {
   SET(CURLOPT_PROTOCOLS_STR, "http,https");
-  /* CURL_HTTP_VERSION_2TLS: HTTP/2 if the server offers it in the TLS handshake. CURLOPT_PIPEWAIT: while a
-   * connection is being made, a call waits to see whether it can share that connection. */
-  int multiplexes = slp_curl_lane_multiplexes(t->lane);
-  SET(CURLOPT_HTTP_VERSION, (long)(multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-  SET(CURLOPT_PIPEWAIT, (long)multiplexes);
+  SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1); /* unless set_multiplexing() sets another */
   SET(CURLOPT_FOLLOWLOCATION, 0L);
   SET(CURLOPT_NOPROXY, "");
   SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -393,6 +394,18 @@ static int set_proxy(slp_transfer *t, slp_str url) {
   return 0;
 }
 
+/* CURL_HTTP_VERSION_2TLS: HTTP/2 if the server offers it in the TLS handshake. CURLOPT_PIPEWAIT: while a
+ * connection is being made, a call waits to see whether it can share that connection. Without TLS no
+ * connection is shared, but libcurl 8.14 would let calls wait all the same. */
+static int set_multiplexing(slp_transfer *t) {
+  int multiplexes = t->https && slp_curl_lane_multiplexes(t->lane);
+  if (t->multiplexes == multiplexes) return 0;
+  SET(CURLOPT_HTTP_VERSION, (long)(multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+  SET(CURLOPT_PIPEWAIT, (long)multiplexes);
+  t->multiplexes = (uint8_t)multiplexes;
+  return 0;
+}
+
 int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   slp_str url = slp_str_of(call->url);
   t->call = call;
@@ -408,6 +421,7 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   if (!t->https && !(url.n > 7 && memcmp(url.p, "http://", 7) == 0)) return SLP_EINVAL;
   int r = build_headers(t, call);
   if (!r) r = set_method(t, call);
+  if (!r) r = set_multiplexing(t);
   if (r) return r;
   SET(CURLOPT_URL, call->url);
   /* libcurl reuses a connection only for calls with the same file. So a call with its own bundle never gets a

@@ -22,6 +22,7 @@ typedef struct slp_transfer {
   slp_timer total;        /* the deadline for the whole answer; not armed during a pause */
   uint64_t total_left_us; /* time left until the deadline when the transfer was paused */
   slp_event resume;       /* continues the transfer after a pause */
+  slp_event connected;    /* runs after the transfer made a connection that others could share */
   /* Why on_header or on_body ended the transfer: SLOOP_EREMOTE (headers too long), SLOOP_ETOOBIG (body too
    * long) or SLP_ENOMEM; 0: neither of them ended it. */
   int stopped_by;
@@ -34,6 +35,7 @@ typedef struct slp_transfer {
   uint8_t head_complete; /* 1: the empty line behind the head came; libcurl accepts a head without it */
   uint8_t encoded;       /* 1: in chunks or compressed, so the body's length is not Content-Length */
   uint8_t body_begun;    /* 1: some of the body was taken */
+  uint8_t multiplexes;   /* 1: the easy handle is set to share a connection by HTTP/2, if the server can */
   uint8_t own_ca;        /* 1: the easy handle is set to a call's own bundle, not to the host's */
   size_t body_n;         /* bytes of the body taken so far */
   size_t headers_bytes;  /* bytes of all headers so far, see SLP_HEADERS_MAX */

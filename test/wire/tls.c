@@ -127,6 +127,26 @@ TEST(a_good_certificate_and_a_kept_connection) {
   CHECK_INT(slp_host_turns(x.w.h)->connections_opened, 2);
   scene_close(&x);
 }
+/* Subscriptions may share a connection of HTTP/2, where libcurl is new enough. This server speaks HTTP/1.1, and
+ * answers none of three calls before it has all of them. */
+TEST(calls_that_might_share_a_connection_do_not_wait_for_the_end_of_the_first) {
+  scene x;
+  scene_open(&x, GOOD, "-days 2", "ca.pem");
+  wire_call c[3];
+  for (int i = 0; i < 3; i++) {
+    wire_call_make(&c[i], &x.w, "https", x.s.port, "/meet");
+    c[i].http.lane = SLP_LANE_PUSH;
+    slp_http_send(x.w.h, &c[i].http);
+  }
+  for (int i = 0; i < 3; i++) {
+    WIRE_UNTIL(&x.w, &c[i].done);
+    CHECK_STR(c[i].http.error_text, "");
+    CHECK_INT(c[i].body.n, 3);
+    slp_buf_free(&c[i].body);
+  }
+  CHECK_INT(slp_host_turns(x.w.h)->connections_opened, 3);
+  scene_close(&x);
+}
 TEST(an_unknown_authority) {
   refused(GOOD, "-days 2", NULL, SLOOP_ETLS, "certificate of 127.0.0.1:%u not accepted: ", "issuer");
 }

@@ -1,5 +1,6 @@
 """An HTTPS server for test/wire/tls.c: python tls_server.py CERT KEY. Prints its port, answers every
-POST with as many bytes as the path says, ends when standard input does."""
+POST with as many bytes as the path says, ends when standard input does. Of /meet it answers three at once, when the third
+has come."""
 import http.server
 import ssl
 import sys
@@ -11,6 +12,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path == "/meet":
+            three.wait()
+            self.path = "/3"
         body = bytes(i % 251 for i in range(251)) * (int(self.path[1:] or 0) // 251 + 1)
         body = body[: int(self.path[1:] or 0)]
         self.send_response(200)
@@ -29,6 +33,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # a client that refuses our certificate is what some tests are about
 
 
+three = threading.Barrier(3)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(sys.argv[1], sys.argv[2])
 server = Server(("127.0.0.1", 0), Handler)
