@@ -401,7 +401,9 @@ static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
     slp_leader_sync(f, 0);
   }
   f->leader.made = found.made > 0;
-  f->leader.made_first = found.made && !s->leases_n;
+  /* If there are assignments, an operator has removed the rows of all leases, and their owners may read on
+   * until they notice. So the leader does not take the leases. */
+  f->leader.made_first = found.made && !s->leases_n && !s->assignments_n;
   f->leader.owned_n = 0;
   if (slp_bulk_write_n(f)) {
     slp_bulk_write_run(f, &of_round, on_missing_rows_created);

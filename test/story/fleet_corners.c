@@ -128,6 +128,36 @@ TEST(the_row_of_a_child_is_removed_before_an_audit_saw_it) {
   }
 }
 
+static int readers_of(const fw_world *w, int shard) {
+  int n = 0;
+  for (int i = 0; i < FW_NODES; i++)
+    for (int k = 0; w->nodes[i] && k < w->nodes[i]->open_n; k++) n += w->nodes[i]->open[k].shard == shard;
+  return n;
+}
+
+static int lease_0_has_row(fw_world *w) { return row_epoch(w, 0) > 0; }
+
+/* The shards are idle, so no checkpoint tells an owner that its row is gone. The leader makes the rows again.
+ * It must not begin to read the shards itself, as it does in a new application: their owners still read. */
+TEST(the_rows_of_all_leases_are_removed_while_workers_read) {
+  for (seed = 1; seed <= sim_share(6); seed++) {
+    fw_world *w = fleet(6, 3);
+    w->producing = 0;
+    until(w, 100 * FW_S, fw_all_read);
+    run(w, 15 * FW_S);
+    for (int i = 0; i < 6; i++) remove_row(w, i);
+    until(w, 150 * FW_S, lease_0_has_row);
+    for (int k = 0; k < 1000; k++) {
+      for (int i = 0; i < 6; i++) {
+        if (k % 5 == 0) fw_produce(w, i, 1);
+        CHECK(readers_of(w, i) <= 1);
+      }
+      run(w, FW_S / 50);
+    }
+    finish(w);
+  }
+}
+
 /* The worker that waits for the parent's end makes the row anew when it has read the parent itself. */
 TEST(the_row_of_a_child_is_removed_before_its_parent_is_read_again) {
   for (seed = 1; seed <= 6; seed++) {
