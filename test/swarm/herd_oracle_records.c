@@ -128,11 +128,22 @@ static void judge_parents(hd_oracle *o, const hd_life *l, const hd_ownership *t)
     if (s->parents[k] >= 0 && !s->excused_ever) judge_parent(o, l, t, o->shards[s->parents[k]]);
 }
 
-/* It took its own lease anew, and knows more than the table does. */
-size_t hd_known_from_before(const hd_ownership *t) {
+static const hd_ownership *ownership_before(const hd_ownership *t) {
   const hd_ownership *last = NULL;
   for (const hd_ownership *b = t->shard->ownerships; b; b = b->before)
     if (b->epoch < t->epoch && (!last || b->epoch > last->epoch)) last = b;
+  return last;
+}
+
+/* It took its own lease anew, and knows more than the table does. It may have done so several times, each in
+ * the next epoch, before it handed anything out. */
+size_t hd_known_from_before(const hd_ownership *t) {
+  const hd_ownership *last = ownership_before(t);
+  while (last && last->life == t->life && !last->began) {
+    uint64_t epoch = last->epoch;
+    last = ownership_before(last);
+    if (last && last->epoch + 1 != epoch) return 0;
+  }
   return last && last->life == t->life && last->began ? last->prefix : 0;
 }
 

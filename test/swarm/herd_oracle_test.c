@@ -444,6 +444,19 @@ static void retakes(stage *g) {
   read_some(g, 0, 0, 8, 2);
   save(g, 0, 0, 10);
 }
+/* The same twice: it had handed nothing out in between. Then it hands the lease on, with all that it knows. */
+static void retakes_twice(stage *g) {
+  read_some(g, 0, 0, 5, 3);
+  for (int i = 0; i < 2; i++) {
+    wait_ms(g, 10);
+    told_gone(g, 0, 0, 0);
+    told_row row = g->rows[0];
+    row.epoch++;
+    write_as(g, 0, 0, row, g->now);
+    told_taken(g, 0, 0);
+  }
+  save(g, 0, 0, 8);
+}
 /* A release that never got in, an eviction, and the lease is taken under the next name from where the row has it. */
 static void is_evicted_as_it_lets_go(stage *g) {
   read_some(g, 0, 0, 5, 3);
@@ -787,6 +800,7 @@ static void evicts_the_silent(stage *g) {
 TEST(what_is_allowed_besides) {
   for (int kcl = 0; kcl < 2; kcl++) {
     play_allowed(retakes, kcl, 0, 0);
+    play_allowed(retakes_twice, kcl, 0, 0);
     play_allowed(deadline_passes, kcl, 0, 0);
     play_allowed(waits_and_gives_up, kcl, 0, 0);
     play_allowed(is_set_back, kcl, 0, 0);
