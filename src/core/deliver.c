@@ -266,6 +266,7 @@ static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   if (r) return r;
   slp_batch_add(b, buffered, i, SLOOP_REC_REDELIVERED);
   slp_queue_take_given_back(s, buffered, i);
+  if (slp_queue_empty(s)) slp_reading_poke(s); /* s may wait in slp_calls.later, as long as it has records */
   slp_order_update(s);
   return b->dead;
 }

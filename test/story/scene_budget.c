@@ -207,3 +207,43 @@ SCENE(a_consumer_that_is_far_away_has_more_fetched_ahead) {
   uint64_t bytes = most_buffered(st, seed, 8000, 150000);
   CHECK(bytes > 12u << 20 && bytes < 64u << 20);
 }
+
+/* ---- one shard has nearly all of the earlier records ---------------------------------------------------- */
+
+/* Ten records for each shard, then so many for the first, then 200 for each of the others, all of 10 kB. */
+static void begin_hot(stage *st, uint64_t seed, uint32_t shards, size_t hot, uint32_t way_us) {
+  sloop_sandbox_opts_t unlimited;
+  sloop_sandbox_opts_init(&unlimited);
+  unlimited.reads_per_second = 0;
+  unlimited.read_bytes_per_second = 0;
+  stage_begin_with(st, seed, shards, &unlimited);
+  slp_sim_net *net = slp_sim_network(st->w->sim);
+  net->latency_us_min = net->latency_us_max = way_us;
+  for (uint32_t k = 0; k < 10 * shards; k++) slp_world_put_to(st->w, st->stream, k % shards, 10000);
+  slp_world_pass(st->w, 1000);
+  for (size_t i = 0; i < hot; i++) slp_world_put_to(st->w, st->stream, 0, 10000);
+  slp_world_pass(st->w, 1000);
+  for (uint32_t k = 0; k < 200 * (shards - 1); k++)
+    slp_world_put_to(st->w, st->stream, 1 + k % (shards - 1), 10000);
+}
+
+static int give_back(slp_user *u, sloop_batch_t *b) {
+  slp_user_done(u, b, 0);
+  return 1;
+}
+
+/* Its last records come back while it waits after a failed call. The other shards have fetched as much ahead as is
+ * worth it, so it waits too when the call is due: it still has records. */
+SCENE(a_shard_whose_last_records_came_back_calls_when_they_are_handed_out_again) {
+  begin_hot(st, seed, 16, 400, 200);
+  st->u.manners.hold_us_min = st->u.manners.hold_us_max = 200000;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 2000);
+  slp_world_faults(st->w, "* GetRecords 0 error InternalFailure:500\n");
+  st->u.on_batch = give_back;
+  slp_world_pass(st->w, 10000);
+  slp_world_faults(st->w, NULL);
+  slp_world_pass(st->w, 30000);
+  st->u.on_batch = NULL;
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
