@@ -7,6 +7,8 @@
 #define SPAN_US 250000u
 /* No round trip counts as longer than this, so that no product below overflows. */
 #define TRIP_US_MAX 10000000u
+/* A shard of which a page comes so often is fast enough: smallest pages are then 50 MB a second. */
+#define OFTEN_US 10000u
 #define BYTES_MAX (UINT64_C(1) << 38)
 
 static const slp_ahead_span nothing = {.trip_us = UINT64_MAX};
@@ -18,9 +20,14 @@ static uint64_t needs_at_pace(const slp_ahead_span *span, uint64_t trip_us) {
   return span->long_us ? 2 * trip_us * span->bytes / span->long_us : 0;
 }
 
+/* Returns the shortest round trip of all spans; UINT64_MAX: there was none. */
+static uint64_t shortest_trip_us(const slp_ahead *a) {
+  return slp_min_u64(a->now.trip_us, slp_min_u64(a->before[0].trip_us, a->before[1].trip_us));
+}
+
 static uint64_t compute_needs(const slp_ahead *a) {
   const slp_ahead_span *last = &a->before[0], *earlier = &a->before[1];
-  uint64_t trip_us = slp_min_u64(a->now.trip_us, slp_min_u64(last->trip_us, earlier->trip_us));
+  uint64_t trip_us = shortest_trip_us(a);
   return slp_max_u64(needs_at_pace(last, trip_us), needs_at_pace(earlier, trip_us));
 }
 
@@ -45,6 +52,12 @@ void slp_ahead_trip(slp_ahead *a, uint64_t trip_us, uint64_t now_us) {
 uint64_t slp_ahead_page(const slp_ahead *a, uint32_t shards) {
   if (a->needs <= SLP_AHEAD_PAGE_MIN) return SLP_AHEAD_PAGE_MIN;
   return slp_max_u64(SLP_AHEAD_PAGE_MIN, a->needs / slp_max_u64(shards, 1));
+}
+
+uint64_t slp_ahead_page_after(const slp_ahead *a, uint64_t bytes, uint64_t since_us) {
+  uint64_t trip_us = shortest_trip_us(a);
+  if (trip_us == UINT64_MAX) return 0;
+  return 2 * trip_us * slp_min_u64(bytes, BYTES_MAX) / slp_max_u64(OFTEN_US, slp_max_u64(since_us, trip_us));
 }
 
 uint64_t slp_ahead_most(const slp_ahead *a, uint32_t shards) {

@@ -9,6 +9,7 @@
 #include "core/engine_inside.h"
 #include "core/merge.h"
 #include "core/shard_inside.h"
+#include "core/source.h"
 #include "host/host.h"
 #include "host/op.h"
 
@@ -81,6 +82,13 @@ void slp_calls_learn_trip(slp_shard *s, const slp_op *op, uint64_t wait_us) {
 uint32_t slp_calls_shards_busy(const slp_engine *e) {
   uint32_t ready = slp_merge_ready(&e->merge);
   return e->behind_n > ready ? e->behind_n : ready;
+}
+
+uint64_t slp_calls_page_worth(const slp_shard *s, const slp_src_fetch *last) {
+  const slp_engine *e = s->consumer->engine;
+  uint64_t since_us = slp_now_us(e->host) - last->rq.sent_us;
+  return slp_max_u64(slp_ahead_page(&e->ahead, slp_calls_shards_busy(e)),
+                     slp_ahead_page_after(&e->ahead, last->body_bytes, since_us));
 }
 
 static void on_timer(slp_timer *t) { slp_pump_soon(SLP_OWNER(t, slp_engine, calls.timer)); }

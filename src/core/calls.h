@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "core/core.h"
 #include "core/merge.h"
+#include "core/source.h"
 #include "host/host.h"
 #include "host/op.h"
 
@@ -59,6 +60,8 @@ void slp_calls_learn_trip(slp_shard *s, const slp_op *op, uint64_t wait_us);
 /* Puts s into slp_calls.later; or takes s out, if s is in it. */
 void slp_calls_put_off(slp_shard *s);
 void slp_calls_put_off_no_more(slp_shard *s);
+/* Returns how many bytes the next page of s is worth having. last: the last call of s for a page. */
+uint64_t slp_calls_page_worth(const slp_shard *s, const slp_src_fetch *last);
 /* Returns how many shards bring pages, or have records that can be handed out now. */
 uint32_t slp_calls_shards_busy(const slp_engine *e);
 /* To be called when the answer to the call of s needs `need` bytes in all. Returns 1 if it may have them, 0

@@ -10,7 +10,6 @@
 #include "base/num.h"
 #include "base/probe.h"
 #include "codec/page.h"
-#include "core/ahead.h"
 #include "core/await.h"
 #include "core/budget.h"
 #include "core/calls.h"
@@ -333,7 +332,7 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   /* No record can be handed out before every shard has a page. So each shard gets a share of the budget that
    * lets the pages of all shards fit in together. */
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(4, 2 * (uint64_t)slp_merge_count(&e->merge));
-  share = slp_min_u64(share, slp_ahead_page(&e->ahead, slp_calls_shards_busy(e)));
+  share = slp_min_u64(share, slp_calls_page_worth(s, &s->reader.fetch));
   uint64_t bytes = slp_pace_reserve(&s->reader.pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
   uint64_t most = slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);

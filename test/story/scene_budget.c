@@ -247,3 +247,12 @@ SCENE(a_shard_whose_last_records_came_back_calls_when_they_are_handed_out_again)
   st->u.on_batch = NULL;
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
+
+/* 40 MB, 300 ms for each call: pages of 400 kB would take 30 s. */
+SCENE(a_far_shard_that_the_others_wait_for_gets_larger_pages_although_they_do_not) {
+  begin_hot(st, seed, 8, 4000, 150000);
+  slp_user_start(&st->u);
+  CHECK(slp_user_wait(&st->u, 10000, all_read, &st->u.judged->shards[0]));
+  CHECK_BELOW(slp_user_stats(&st->u).buffered_bytes_peak, 40u << 20);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
