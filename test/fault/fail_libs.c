@@ -2,9 +2,9 @@
  * the hooks that these libraries have for it. The service is elsewhere. usage: libs uv|curl|openssl N URL
  * STREAM RECORDS [CA] (N 0: none fails). Prints how many were asked for, and how it ended: 0 worked; 1
  * worked, after errors that were told; 2 said why not; 3 broken: something of ours is wrong; 4 not over in
- * time. On a crash: the functions it was in, one a line, and the signal. */
+ * time. On a crash: the functions it was in, one a line, where the libc has execinfo.h (musl has not), and
+ * the signal. */
 #include <curl/curl.h>
-#include <execinfo.h>
 #include <openssl/crypto.h>
 #include <signal.h>
 #include <sloop.h>
@@ -13,6 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
+#ifdef __has_include
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+#define HAVE_FRAMES 1
+#endif
+#endif
 
 #define LIMIT_MS 12000
 
@@ -31,11 +37,21 @@ typedef struct head {
 #define LIVE UINT64_C(0x6c69766520626c6b)
 #define DEAD UINT64_C(0x6465616420626c6b)
 
+#ifdef HAVE_FRAMES
+static void load_frames(void) { /* the first call allocates */
+  void *warm[4];
+  (void)backtrace(warm, 4);
+}
+
 static void tell_frames(int from) {
   void *frames[40];
   int n = backtrace(frames, 40);
   backtrace_symbols_fd(frames + from, n - from, 1);
 }
+#else
+static void load_frames(void) {}
+static void tell_frames(int from) { (void)from; }
+#endif
 
 static head *head_of(void *p) {
   head *h = (head *)p - 1;
@@ -218,7 +234,6 @@ static void on_crash(int number) {
 }
 
 int main(int argc, char **argv) {
-  void *warm[4];
   if (argc < 6) return 64;
   while (meant < LIBS && strcmp(argv[1], names[meant]) != 0) meant++;
   fail_at = atol(argv[2]);
@@ -227,7 +242,7 @@ int main(int argc, char **argv) {
       curl_global_init_mem(CURL_GLOBAL_DEFAULT, curl_malloc_, take_back, curl_realloc_, curl_strdup_,
                            curl_calloc_))
     return 64;
-  (void)backtrace(warm, 4); /* loads what it needs now */
+  load_frames();
   signal(SIGSEGV, on_crash);
   signal(SIGABRT, on_crash);
   signal(SIGBUS, on_crash);
