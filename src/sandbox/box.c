@@ -2,6 +2,7 @@
  * signature and input, and writes the result or the error. No operation calls this file. */
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/little.h"
 #include "base/mem.h"
 #include "base/u128.h"
 #include "codec/crc32.h"
@@ -89,7 +90,7 @@ static int set_up(slp_box *box, const sloop_sandbox_opts_t *o) {
   box->marker = slp_digest_new(box->mem);
   if (!box->digest || !box->marker) return SLP_ENOMEM;
   for (int i = 0; i < 2; i++) {
-    uint64_t part = slp_box_random(box);
+    uint64_t part = slp_little_u64(slp_box_random(box));
     memcpy(key + 8 * i, &part, 8);
   }
   box->ddb = slp_ddb_new(box->mem);

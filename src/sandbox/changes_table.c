@@ -1,5 +1,6 @@
 /* changes_table.c - what tables do with their streams: enable and disable them, and report each change of an
  * item. A change is stored, with its images and its size, in the shard of the item's key. */
+#include "base/little.h"
 #include "base/mem.h"
 #include "base/u128.h"
 #include "sandbox/changes.h"
@@ -118,7 +119,7 @@ int slp_change_store(slp_box *box, slp_changes *s, int64_t now_ms, slp_str keys,
   c.new_n = (uint32_t)new_image.n;
   c.size = (uint32_t)size;
   for (int i = 0; i < 2; i++) {
-    uint64_t part = slp_box_random(box);
+    uint64_t part = slp_little_u64(slp_box_random(box));
     memcpy(c.id + 8 * i, &part, 8);
   }
   sh->recs[sh->recs_n++] = c;

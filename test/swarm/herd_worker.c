@@ -132,7 +132,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
     slp_sim_trace(sim_of(l), "w%d#%zu record %s %s.%u at %" PRId64 " epoch %" PRIu64 " flags %u", l->slot,
                   l->number, r->shard, r->seq, r->sub, sloop_batch_at(b, i)->arrived_at_ms, r->epoch,
                   r->flags);
-    slp_sim_fold(sim_of(l), &r->content, sizeof r->content);
+    slp_sim_fold_number(sim_of(l), r->content);
   }
   slp_sim_trace(sim_of(l), "w%d#%zu batch of %zu from %s %s epoch %" PRIu64, l->slot, l->number, n,
                 hw->seen[0].shard, hw->seen[0].seq, hw->seen[0].epoch);

@@ -221,6 +221,17 @@ TEST(one_seed_is_one_run) {
   CHECK(hash_of_run(42) != hash_of_run(43));
 }
 
+/* Runs on processors of either byte order are compared by this hash. */
+TEST(a_hash_is_the_same_whatever_the_byte_order) {
+  bench b;
+  set_up(&b, 1);
+  slp_sim_fold(b.sim, "nineteen bytes here", 19);
+  CHECK(slp_sim_trace_hash(b.sim) == UINT64_C(0x4ef16bc2572bf9c9));
+  slp_sim_fold_number(b.sim, UINT64_C(0x0123456789abcdef));
+  CHECK(slp_sim_trace_hash(b.sim) == UINT64_C(0x1d5b8991abcac34c));
+  tear_down(&b);
+}
+
 TEST(files_are_found_or_not) {
   bench b;
   set_up(&b, 13);

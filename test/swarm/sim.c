@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/little.h"
 #include "base/mutant.h"
 #include "swarm/inside.h"
 
@@ -171,11 +172,16 @@ void slp_sim_fold(slp_sim *sim, const void *p, size_t n) {
   for (; n >= 8; at += 8, n -= 8) {
     uint64_t word;
     memcpy(&word, at, 8);
-    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ slp_little_u64(word)) * UINT64_C(0x9e3779b97f4a7c15);
     h ^= h >> 29;
   }
   for (; n > 0; n--) h = (h ^ *at++) * UINT64_C(0x100000001b3);
   sim->trace_hash = h;
+}
+
+void slp_sim_fold_number(slp_sim *sim, uint64_t number) {
+  uint64_t bytes = slp_little_u64(number);
+  slp_sim_fold(sim, &bytes, sizeof bytes);
 }
 
 uint64_t slp_sim_trace_hash(const slp_sim *sim) { return sim->trace_hash; }

@@ -1,6 +1,8 @@
 /* typed_msg.c - values laid into messages and read out of them. */
 #include "swarm/typed_inside.h"
 
+#include "base/little.h"
+
 #include "sloop.h"
 
 #include <stdio.h>
@@ -9,13 +11,16 @@ static uint64_t sum_of(const char *p, size_t n) { /* as FNV-1a, but of words */
   uint64_t h = UINT64_C(1469598103934665603), word;
   for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {
     memcpy(&word, p, sizeof word);
-    h = (h ^ word) * UINT64_C(1099511628211);
+    h = (h ^ slp_little_u64(word)) * UINT64_C(1099511628211);
   }
   for (; n; p++, n--) h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);
   return h;
 }
 
-void slp_msg_u64(slp_buf *b, uint64_t v) { SLP_CHECK(slp_buf_add(b, &v, sizeof v) == 0); }
+void slp_msg_u64(slp_buf *b, uint64_t v) {
+  v = slp_little_u64(v);
+  SLP_CHECK(slp_buf_add(b, &v, sizeof v) == 0);
+}
 
 void slp_msg_str(slp_buf *b, slp_str s) {
   slp_msg_u64(b, s.n);
@@ -46,8 +51,8 @@ void slp_msg_begin(slp_buf *b) {
 }
 
 void slp_msg_seal(slp_buf *b) {
-  uint64_t head[2] = {b->n - sizeof head, 0};
-  head[1] = sum_of(b->p + sizeof head, b->n - sizeof head);
+  uint64_t head[2] = {slp_little_u64(b->n - sizeof head), 0};
+  head[1] = slp_little_u64(sum_of(b->p + sizeof head, b->n - sizeof head));
   memcpy(b->p, head, sizeof head);
 }
 
@@ -66,7 +71,7 @@ uint64_t slp_msg_take_u64(slp_msg *m) {
   }
   memcpy(&v, m->p, sizeof v);
   m->p += sizeof v;
-  return v;
+  return slp_little_u64(v);
 }
 
 slp_str slp_msg_take_str(slp_msg *m) {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/little.h"
 #include "base/u128.h"
 #include "kpl_write.h"
 #include "swarm/served.h"
@@ -302,7 +303,7 @@ static uint64_t note_word(uint64_t id, size_t i) {
 
 void slp_note_fill(uint64_t id, char *to, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 8) {
-    uint64_t word = note_word(id, i / 8);
+    uint64_t word = slp_little_u64(note_word(id, i / 8));
     memcpy(to + i, &word, bytes - i < 8 ? bytes - i : 8);
   }
 }
@@ -310,7 +311,7 @@ void slp_note_fill(uint64_t id, char *to, size_t bytes) {
 int slp_note_holds(const slp_note *note, const char *p, size_t n) {
   if (n != note->bytes) return 0;
   for (size_t i = 0; i < n; i += 8) {
-    uint64_t word = note_word(note->id, i / 8);
+    uint64_t word = slp_little_u64(note_word(note->id, i / 8));
     if (memcmp(p + i, &word, n - i < 8 ? n - i : 8) != 0) return 0;
   }
   return 1;
