@@ -25,6 +25,7 @@ TEST(texts_are_libcs_texts_and_read_back) {
     struct tm tm;
     char ours[40], theirs[200];
     int64_t back;
+    if (t != s) continue; /* libc has 32 bits for it */
     gmtime_r(&t, &tm);
     snprintf(theirs, sizeof theirs, "%04d%02d%02dT%02d%02d%02dZ", tm.tm_year + 1900, tm.tm_mon + 1,
              tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);

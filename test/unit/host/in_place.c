@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,9 +27,14 @@ static size_t allow(size_t n) {
   left -= (long)may;
   return may;
 }
+/* pwritev is not replaced. A bare system call would have to split the offset where a register has 32 bits. */
+static ssize_t write_whole(int to, const void *p, size_t n, off_t at) {
+  struct iovec piece = {(void *)(uintptr_t)p, n};
+  return pwritev(to, &piece, 1, at);
+}
 ssize_t pwrite(int to, const void *p, size_t n, off_t at) {
   size_t may = allow(n);
-  ssize_t done = may || !n ? syscall(SYS_pwrite64, to, p, may, at) : 0;
+  ssize_t done = may || !n ? write_whole(to, p, may, at) : 0;
   if (may == n) return done;
   if (!full_disk) _exit(0);
   if (may) return done;
@@ -37,7 +43,7 @@ ssize_t pwrite(int to, const void *p, size_t n, off_t at) {
 }
 int ftruncate(int to, off_t n) {
   if (!full_disk && !allow(1)) _exit(0);
-  return (int)syscall(SYS_ftruncate, to, n);
+  return (int)syscall(SYS_ftruncate, to, (long)n);
 }
 
 static void begin(void) {
@@ -52,7 +58,7 @@ static void end(void) {
   unlink(path);
 }
 static void put(const char *text, size_t n) {
-  CHECK(syscall(SYS_ftruncate, fd, 0) == 0 && syscall(SYS_pwrite64, fd, text, n, 0) == (long)n);
+  CHECK(syscall(SYS_ftruncate, fd, 0) == 0 && write_whole(fd, text, n, 0) == (ssize_t)n);
 }
 static void read_file(slp_buf *b) {
   slp_buf_init(b, mem, 1 << 20);

@@ -31,6 +31,7 @@ TEST(the_old_row_stays_as_it_is_and_the_new_one_shares_nothing_with_it) {
 }
 
 TEST(a_row_without_memory_is_no_row) {
+  int failed = 0, made_n = 0; /* how many allocations it takes depends on the size of a pointer */
   for (int n = 1; n < 6; n++) {
     scarce memory = {.left = n};
     static char large[9000];
@@ -45,12 +46,15 @@ TEST(a_row_without_memory_is_no_row) {
     slp_store_rows_init(&made, mem);
     int r = slp_rows_change(&made, NULL, &table, &w, &why);
     CHECK(r == 0 || r == SLP_ENOMEM);
-    CHECK_INT(r == 0, n > 4);
+    CHECK(r == 0 || !made_n);
     CHECK_INT(made.n, r == 0);
+    made_n += r == 0;
+    failed += r != 0;
     slp_store_rows_free(&made);
     CHECK_INT(mem->live_blocks, 0);
     slp_mem_drop(mem);
   }
+  CHECK(failed > 0 && made_n > 0);
 }
 
 TEST(values_compare_as_sets_kinds_and_numbers_do) {
