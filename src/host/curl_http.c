@@ -161,6 +161,9 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
       .reads_head = t->requests > 0 && !t->head_complete,
       .mem = t->lane->u->host.mem,
   };
+  curl_off_t connect_us = 0;
+  curl_easy_getinfo(t->easy, CURLINFO_CONNECT_TIME_T, &connect_us);
+  f.connected = connect_us > 0;
   curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &f.os_errno);
   curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &f.connect_code);
   curl_easy_getinfo(t->easy, CURLINFO_PROXYAUTH_AVAIL, &f.proxy_schemes);

@@ -109,6 +109,7 @@ typedef struct slp_curl_failure {
   const slp_proxy *proxy; /* the call's proxy; NULL: none */
   long connect_code;      /* the proxy's status for CONNECT; 0: there was no answer, or no CONNECT */
   long proxy_schemes;     /* CURLAUTH_* that the proxy asked for with 407 */
+  int connected;          /* 1: libcurl says that TCP was connected (to the proxy, if there is one) */
   int sent;               /* 1: the request was sent */
   int reads_head;         /* 1: the request was sent, and the answer's head is not complete */
   slp_mem *mem;           /* used to find out whether memory can be allocated at all */

@@ -138,7 +138,7 @@ unix() {
   cd "$root"
   for target in x86_64-macos aarch64-macos x86_64-freebsd; do
     files=0 bad=0
-    for file in $(find src -name '*.c' | sort); do
+    for file in $(find src -name '*.c' -not -path 'src/bind/*' | sort); do
       files=$((files + 1))
       "$folder/zig/bin/python" -m ziglang cc -target $target -c -O0 -o "$folder/zig/one.o" -std=c11 -Wall -Wextra -Wshadow \
         -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wno-missing-field-initializers \
@@ -167,8 +167,8 @@ libcurl() {
   export LD_LIBRARY_PATH="$place" PKG_CONFIG_PATH="$place/pc"
   [ -e "$place/build/build.ninja" ] ||
     meson setup -Dwerror=true -Dc_link_args=-Wl,--allow-shlib-undefined "$place/build" "$root"
-  ninja -C "$place/build" -j"$jobs" stream-tail meson-test-prereq
-  meson test -C "$place/build" --no-rebuild --suite wire --print-errorlogs --timeout-multiplier 4
+  ninja -C "$place/build" -j"$jobs" stream-tail
+  meson test -C "$place/build" --suite wire --print-errorlogs --timeout-multiplier 4 # builds what it needs, no more
 }
 
 case $platform in

@@ -72,6 +72,20 @@ TEST(what_a_proxy_refuses_is_told_as_its_word) {
   }
 }
 
+TEST(a_connection_that_is_there_is_not_what_took_too_long) {
+  slp_proxy p = proxy_of(0), socks = p;
+  socks.socks = 1;
+  slp_curl_failure f = {.rc = CURLE_OPERATION_TIMEDOUT,
+                        .detail = "Connection timed out after 4001 milliseconds"};
+  CHECK_STR(told_of(f, NULL, UV_ETIMEDOUT), "no connection to kin.example:443 within 4000 ms");
+  f.connected = 1;
+  CHECK_STR(told_of(f, NULL, UV_ETIMEDOUT), "TLS handshake with kin.example:443 not finished within 4000 ms");
+  CHECK(strstr(told_of(f, &p, UV_ETIMEDOUT), "did not answer CONNECT within 4000 ms"));
+  CHECK_STR(told_of(f, &socks, UV_ETIMEDOUT), "no connection to " BEHIND " within 4000 ms");
+  f.connect_code = 200;
+  CHECK_STR(told_of(f, &p, UV_ETIMEDOUT), "TLS handshake with " BEHIND " not finished within 4000 ms");
+}
+
 TEST(a_failure_is_told_of_the_hop_where_it_happened) {
   slp_proxy p = proxy_of(0), socks = p;
   const char *own = "SSL certificate problem: self-signed certificate";
