@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "host/os.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -43,7 +44,7 @@ int slp_notify_open(slp_notify **ret, slp_mem *mem, const slp_notify_env *env) {
   slp_notify *n = SLP_NEW(mem, slp_notify);
   if (!n) return SLP_ENOMEM;
   int r = take_address(n, env->socket);
-  n->fd = r ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  n->fd = r ? -1 : slp_os_socket(AF_UNIX, SOCK_DGRAM, 0);
   if (!r && n->fd < 0) r = -errno;
   if (r) {
     slp_free(mem, n);
