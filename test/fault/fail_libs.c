@@ -2,8 +2,8 @@
  * the hooks that these libraries have for it. The service is elsewhere. usage: libs uv|curl|openssl N URL
  * STREAM RECORDS [CA] (N 0: none fails). Prints how many were asked for, and how it ended: 0 worked; 1
  * worked, after errors that were told; 2 said why not; 3 broken: something of ours is wrong; 4 not over in
- * time. On a crash: the functions it was in, one a line, where the libc has execinfo.h (musl has not), and
- * the signal. */
+ * time. On a crash: the functions it was in, one a line, where the libc can name them (musl can't), and the
+ * signal. */
 #include <curl/curl.h>
 #include <openssl/crypto.h>
 #include <signal.h>
