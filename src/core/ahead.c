@@ -57,7 +57,7 @@ uint64_t slp_ahead_page(const slp_ahead *a, uint32_t shards) {
 uint64_t slp_ahead_page_after(const slp_ahead *a, uint64_t bytes, uint64_t since_us) {
   uint64_t trip_us = shortest_trip_us(a);
   if (trip_us == UINT64_MAX) return 0;
-  return 2 * trip_us * slp_min_u64(bytes, BYTES_MAX) / slp_max_u64(OFTEN_US, slp_max_u64(since_us, trip_us));
+  return 4 * trip_us * slp_min_u64(bytes, BYTES_MAX) / slp_max_u64(OFTEN_US, slp_max_u64(since_us, trip_us));
 }
 
 uint64_t slp_ahead_most(const slp_ahead *a, uint32_t shards) {

@@ -39,10 +39,11 @@ void slp_ahead_trip(slp_ahead *a, uint64_t trip_us, uint64_t now_us);
 static inline uint64_t slp_ahead_needs(const slp_ahead *a) { return a->needs; }
 /* Returns how many bytes the next page is to have, if `shards` shards bring pages alike. */
 uint64_t slp_ahead_page(const slp_ahead *a, uint32_t shards);
-/* Returns how many bytes the next page of a shard needs at the shard's own pace. That is twice what the shard
- * brings during one round trip, so a page is at most twice as large as the one before. One shard may bring
- * nearly all bytes, because its records come before those of the other shards. bytes: size of its last page;
- * since_us: how long ago that page was asked for. */
+/* Returns how many bytes the next page of a shard needs at the shard's own pace: four times what the shard
+ * brings during one round trip, so a page is at most four times as large as the one before. One shard may
+ * bring nearly all bytes, because its records come before those of the other shards. Then nothing else comes
+ * during its round trips. So that these are a quarter of the time, a page takes three times as long to
+ * arrive. bytes: size of the shard's last page; since_us: how long ago that page was asked for. */
 uint64_t slp_ahead_page_after(const slp_ahead *a, uint64_t bytes, uint64_t since_us);
 /* Returns how many bytes may be fetched and not handed out. That is one page for each of `shards` shards, the
  * bytes of slp_ahead_needs, and at least two pages or a quarter of all pages more. A shard without records

@@ -58,22 +58,22 @@ TEST(what_a_fast_consumer_needed_is_forgotten_within_a_second_of_a_slow_one) {
   CHECK(slp_ahead_needs(&a) < MB);
 }
 
-TEST(a_shard_that_brings_a_page_in_each_round_trip_gets_twice_as_large_a_page) {
+TEST(a_shard_that_brings_a_page_in_each_round_trip_gets_larger_pages) {
   slp_ahead a;
   slp_ahead_init(&a);
   CHECK_INT(slp_ahead_page_after(&a, MB, 50 * MS), 0);
   play(&a, 1, 300, 50, MB, 50 * MS);
-  CHECK_INT(slp_ahead_page_after(&a, MB, 50 * MS), 2 * MB);
-  CHECK_INT(slp_ahead_page_after(&a, MB, 1), 2 * MB);
-  CHECK_INT(slp_ahead_page_after(&a, MB, 100 * MS), MB);
-  CHECK_INT(slp_ahead_page_after(&a, MB, 1000 * MS), MB / 10);
+  CHECK_INT(slp_ahead_page_after(&a, MB, 50 * MS), 4 * MB);
+  CHECK_INT(slp_ahead_page_after(&a, MB, 1), 4 * MB);
+  CHECK_INT(slp_ahead_page_after(&a, MB, 200 * MS), MB);
+  CHECK_INT(slp_ahead_page_after(&a, MB, 1000 * MS), MB / 5);
 }
 
 TEST(near_the_service_pages_do_not_grow) {
   slp_ahead a;
   slp_ahead_init(&a);
   play(&a, 1, 300, 1, MB, 1 * MS);
-  CHECK_INT(slp_ahead_page_after(&a, MB, 1 * MS), MB / 5);
+  CHECK_INT(slp_ahead_page_after(&a, MB, 1 * MS), MB * 2 / 5);
 }
 
 TEST(absurd_numbers_overflow_nothing) {
@@ -82,7 +82,7 @@ TEST(absurd_numbers_overflow_nothing) {
   play(&a, 1, 1000, 250, UINT64_MAX / 4, UINT64_MAX / 4);
   CHECK(slp_ahead_needs(&a) > UINT64_C(1) << 38);
   CHECK(slp_ahead_page(&a, UINT32_MAX) >= SLP_AHEAD_PAGE_MIN);
-  CHECK(slp_ahead_page_after(&a, UINT64_MAX, UINT64_MAX) <= UINT64_C(1) << 39);
-  CHECK(slp_ahead_page_after(&a, UINT64_MAX, 0) == UINT64_C(1) << 39);
+  CHECK(slp_ahead_page_after(&a, UINT64_MAX, UINT64_MAX) <= UINT64_C(1) << 40);
+  CHECK(slp_ahead_page_after(&a, UINT64_MAX, 0) == UINT64_C(1) << 40);
   CHECK(slp_ahead_most(&a, UINT32_MAX) > slp_ahead_page(&a, UINT32_MAX));
 }
