@@ -667,7 +667,7 @@ static void set_paused(slp_shard *s, int on) {
   s->paused = (uint8_t)on;
   s->paused_us = slp_now_us(s->consumer->engine->host);
   slp_order_update(s);
-  if (!on) slp_reading_poke(s);
+  slp_reading_poke(s); /* a paused shard is asked too, now and then, even if it has many records */
 }
 
 int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {

@@ -256,3 +256,21 @@ SCENE(a_far_shard_that_the_others_wait_for_gets_larger_pages_although_they_do_no
   CHECK_BELOW(slp_user_stats(&st->u).buffered_bytes_peak, 40u << 20);
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
+
+/* They have fetched as much ahead as is worth it, so some of them wanted no call when the pause began. */
+SCENE(each_paused_shard_of_a_backlog_is_still_asked_once_a_minute) {
+  begin_hot(st, seed, 16, 400, 200);
+  st->u.manners.hold_us_min = st->u.manners.hold_us_max = 200000;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 2000);
+  slp_user_pause(&st->u, NULL);
+  slp_world_pass(st->w, 100000);
+  for (int turn = 0; turn < 3; turn++) {
+    uint64_t polls[16];
+    for (size_t k = 0; k < 16; k++) polls[k] = st->stream->shards[k].polls;
+    slp_world_pass(st->w, 130000);
+    for (size_t k = 0; k < 16; k++) CHECK(st->stream->shards[k].polls > polls[k]);
+  }
+  slp_user_resume(&st->u, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
