@@ -444,13 +444,13 @@ int slp_election_heard(slp_fleet *f, uint64_t changes) {
 }
 
 /* Takes in the change counter after this worker's own notification, which added one to it. Returns 1 if other
- * workers have raised it too, so that this worker must act on their change. */
+ * workers have raised it too, so that this worker must act on their change. Then the counter is not taken in:
+ * slp_election_heard does that after the next read of the workers' rows, and finds the change. */
 static int others_notified(slp_fleet *f, uint64_t changes) {
   slp_election *e = &f->election;
-  int others = !e->changes_known || changes != e->changes + 1;
+  if (!e->changes_known || changes != e->changes + 1) return 1;
   e->changes = changes;
-  e->changes_known = 1;
-  return others;
+  return 0;
 }
 
 static void on_notify_written(slp_write *op) {

@@ -663,3 +663,38 @@ TEST(who_was_evicted_by_force_takes_nothing_that_was_reset) {
     finish(w);
   }
 }
+
+/* ---- a notification at the same time as the leader's own ------------------------------------------------- */
+
+static int held; /* 1: the operator has switched the hold on */
+
+/* As soon as the first worker is assigned to, the next write that raises a change counter is the leader's own. */
+static void hold_before_leader_notifies(fw_world *w, const slp_store_write *write) {
+  int notifies = write->changes_n == 1 && slp_str_eq(write->changes[0].name, slp_str_of("pv"));
+  char row[64], v[32];
+  if (held || !notifies || !fw_row(w, "a/w0", "v")[0]) return;
+  held = 1;
+  fw_operator_set(w, "lead", "hold", "operator.0123456789abcdef");
+  fw_operator_number(w, "lead", "hv", "2");
+  snprintf(row, sizeof row, "w/w%d", leader(w));
+  snprintf(v, sizeof v, "%llu", strtoull(fw_row(w, row, "pv"), NULL, 10) + 1);
+  fw_operator_number(w, row, "pv", v);
+}
+
+/* The answer to the leader's own notification shows the operator's too. The leader must not take that as heard
+ * before it has looked what it is about. */
+TEST(a_notification_just_before_the_leaders_own_is_heard) {
+  for (seed = 1; seed <= 6; seed++) {
+    fw_world *w = world(6);
+    held = 0;
+    w->on_write = hold_before_leader_notifies;
+    start(w, 3);
+    run(w, 8 * FW_S);
+    CHECK(held);
+    for (int i = 0; i < 6; i++) CHECK_INT(readers_of(w, i), 0);
+    fw_operator_remove(w, "lead", "hold");
+    fw_operator_number(w, "lead", "hv", "4");
+    w->on_write = NULL;
+    finish(w);
+  }
+}
