@@ -124,6 +124,19 @@ SCENE(a_call_without_an_answer_is_told_before_it_is_given_up) {
   check_at_tip(st, 2);
 }
 
+SCENE(a_slow_answer_that_the_iterator_has_expired_counts_as_none) {
+  begin_at_tip(st, seed, 0);
+  slp_sim_net *net = slp_sim_network(st->w->sim);
+  net->latency_us_min = net->latency_us_max = 1250000;
+  slp_world_faults(st->w, "2 GetRecords * expired\n");
+  slp_world_pass(st->w, 4300); /* the polls were sent within the first second; their shards are being located */
+  check_doing(st, SLOOP_SHARD_FAILS, 2, 3000, 4400);
+  CHECK_STR(ask(st).doing[SLOOP_SHARD_FAILS].error, "no answer");
+  net->latency_us_min = net->latency_us_max = 1000;
+  slp_world_pass(st->w, 20000);
+  check_at_tip(st, 2);
+}
+
 SCENE(children_wait_for_a_parent_that_fails_and_say_for_which) {
   begin_at_tip(st, seed, 0);
   slp_world_faults(st->w, "* GetRecords shardId-000000000000 error InternalFailure:500\n");

@@ -77,7 +77,7 @@ MUTANTS = [
   ("peek_sees_no_record", "swarm", "a paused shard is as far behind as the page says, whatever waits in it"),
   ("dropped_has_no_age", "swarm", "what was dropped unacknowledged is as old as its page was behind"),
   ("failing_is_read", "swarm", "a shard whose calls fail is told as read"),
-  ("expired_is_an_answer", "herd_changes swarm", "a call that told only that its iterator had expired is an answer"),
+  ("expired_is_an_answer", "scene_progress herd_changes swarm", "a call that told only that its iterator had expired is an answer"),
   ("held_up_is_read", "swarm", "a shard that gets no room to call is told as read"),
   ("named_rows_passed_over", "herd_named", "rows of the KCL that name their stream are read as another one's"),
   ("removed_is_lost", "swarm", "a record that is gone counts as a certain loss of what came behind it"),

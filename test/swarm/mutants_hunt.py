@@ -29,6 +29,7 @@ ENOUGH = 3
 SECONDS = 900  # of one program with one mistake
 RULE = re.compile(r"(?:^|: |BROKEN )([SLPT]\d+ [a-z0-9 ]+)(?:: |$)")
 SEED = re.compile(r"^seed (\d+)\b")
+FAILED = re.compile(r"^FAIL (\w+)$")  # of a story that is the same with every seed
 
 
 def swarm(build, first, last, enough):
@@ -76,6 +77,11 @@ def scene(name, program="fleet_scenes"):
   return command
 
 
+def scenes(build, first, last, enough):
+  del first, last, enough
+  return [f"{build}/test/story/scenes", "scene_progress"]
+
+
 # name -> (command, most seeds that a mistake may survive, seeds at a time)
 PROGRAMS = {"swarm": (swarm, 3000, 3000), "herd": (herd, 2000, 100), "herd_kcl": (herd_kcl, 2000, 100),
             "herd_dead_push": (herd_dead_push, 2000, 100),
@@ -84,7 +90,7 @@ PROGRAMS = {"swarm": (swarm, 3000, 3000), "herd": (herd, 2000, 100), "herd_kcl":
             "herd_command": (herd_command, 2000, 100), "herd_drain": (herd_drain, 2000, 100),
             "slow_user": (scene("slow_user"), 60, 20), "late_take": (scene("late_take"), 60, 20),
             "late_retake": (scene("late_retake"), 60, 20),
-            "refused": (scene("refused", "fleet_refused"), 60, 20)}
+            "refused": (scene("refused", "fleet_refused"), 60, 20), "scene_progress": (scenes, 1, 1)}
 
 
 def play(build, program, name, first, last, enough):
@@ -107,8 +113,11 @@ def play(build, program, name, first, last, enough):
     if at:
       seed = int(at[1])
       others += "ended by signal" in line
+    failed = FAILED.match(line)
     if rule and seed is not None:
       broken.setdefault(seed, rule[1])
+    elif failed and program == "scene_progress":
+      broken.setdefault(first, failed[1])
   return sorted(broken.items()), others
 
 
