@@ -129,7 +129,8 @@ SCENE(a_slow_answer_that_the_iterator_has_expired_counts_as_none) {
   slp_sim_net *net = slp_sim_network(st->w->sim);
   net->latency_us_min = net->latency_us_max = 1250000;
   slp_world_faults(st->w, "2 GetRecords * expired\n");
-  slp_world_pass(st->w, 4300); /* the polls were sent within the first second; their shards are being located */
+  slp_world_pass(st->w,
+                 4300); /* the polls were sent within the first second; their shards are being located */
   check_doing(st, SLOOP_SHARD_FAILS, 2, 3000, 4400);
   CHECK_STR(ask(st).doing[SLOOP_SHARD_FAILS].error, "no answer");
   net->latency_us_min = net->latency_us_max = 1000;
