@@ -77,8 +77,8 @@ struct sloop_stats_s;
 /* The comment at a function says which of these codes it returns. on_error may get all of them except EOWNED
  * and ENOWORKER, and also UV_E* of the network. Only callbacks of sloop_admin.h get EOWNED and ENOWORKER.
  * ETOOBIG: an answer is larger than the room for it, or a token would be larger than 64 MiB. ESTATE in
- * on_error: a record was given back retry_max times. EBEHIND comes once when the lag of a shard exceeds 80 %
- * of the time for which the stream keeps records, and again only after the lag was below 70 %. EBEHIND is not
+ * on_error: a record was given back retry_max times. EBEHIND comes once when two answers leave a shard's lag above
+ * 80 % of the time for which the stream keeps records, and again only after the lag was below 70 %. EBEHIND is not
  * fatal. */
 #define SLOOP_ERRORS(X)                                                                                \
   X(EAUTH, -5001, "credentials missing, expired or refused")                                           \

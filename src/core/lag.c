@@ -17,8 +17,9 @@
 #include <sloop.h>
 #include <stdio.h>
 
-/* The user is warned when a shard's lag exceeds FAR_BEHIND_PERCENT of the stream's retention. The next
- * warning comes only after the lag was below NEAR_AGAIN_PERCENT. */
+/* The user is warned when two answers in a row leave a shard's lag above FAR_BEHIND_PERCENT of the stream's
+ * retention. One does not count, because the first page of a shard has only few records. The next warning
+ * comes only after the lag was below NEAR_AGAIN_PERCENT. */
 #define FAR_BEHIND_PERCENT 80
 #define NEAR_AGAIN_PERCENT 70
 
@@ -55,7 +56,9 @@ static void note_lag(slp_shard *s, int64_t told_ms, uint64_t asked_us) {
   s->lag.told_ms = told_ms;
   s->lag.told_us = asked_us;
   if (kept_ms <= 0) return;
-  if (!s->lag.warned && told_ms > kept_ms / 100 * FAR_BEHIND_PERCENT) {
+  int was_far = s->lag.far;
+  s->lag.far = told_ms > kept_ms / 100 * FAR_BEHIND_PERCENT;
+  if (!s->lag.warned && s->lag.far && was_far) {
     s->lag.warned = 1;
     warn_far_behind(s);
   } else if (s->lag.warned && told_ms < kept_ms / 100 * NEAR_AGAIN_PERCENT) {

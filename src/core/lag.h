@@ -12,6 +12,7 @@ typedef struct slp_lag { /* one per shard */
    * made yet. */
   uint64_t told_us;
   uint8_t warned; /* 1: the user was warned that the shard is far behind its tip */
+  uint8_t far;    /* 1: the last answer left the shard far behind */
 } slp_lag;
 
 /* Returns the lag in ms: the lag that the page states or, if the service states none, the age of the page's

@@ -361,7 +361,7 @@ def without_an_application_the_first_end_counts_too():
                                      (("-n", "20", "-c", "5"), 5, 0, 5), (("-n", "20", "--timeout", "9"), 20, 0, 6)):
             r = ends_with(0, box, *(() if "-n" in args else ("-o", "oldest")), *args, "demo")
             equal(len(r.out.splitlines()), n, args)
-            check(least <= r.seconds < most, args, r.seconds)
+            check(least <= r.took and r.seconds < most, args, r.took, r.seconds)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Ended:
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it still tells how long it waited
             timer.cancel()
             self.took = time.monotonic() - begun
-            self.own = self.took - (waited(process.pid) or 0.0) - (waited_of_thread() - before)
+            self.own = max(0.0, self.took - (waited(process.pid) or 0.0) - (waited_of_thread() - before))
             process.wait()
             self.out, self.err = out.result(), err.result()
         process.stdout.close()

@@ -154,7 +154,7 @@ SCENE(a_lag_near_retention_is_told_once_each_time) {
   slp_world_pass(st->w, 300000);
   CHECK_INT(warnings(st), 1);
   CHECK_INT(st->u.judged->last_error, SLOOP_EBEHIND);
-  CHECK(strstr(st->u.judged->last_message, "shardId-000000000000: reading is 8 minutes behind"));
+  CHECK(strstr(st->u.judged->last_message, "shardId-000000000000: reading is 9 minutes behind"));
   slp_world_pass(st->w, 300000);
   CHECK_INT(warnings(st), 1);
   slp_user_resume(&st->u, NULL);

@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 PAGE_7 = os.path.join(ROOT, "src", "api", "sloop.7")
 METRICS = os.path.join(ROOT, "src", "api", "metrics_text.c")
 SECTIONS_7 = ["NAME", "DESCRIPTION", "WORDS", "ORDER AND DELIVERY", "EMBEDDING", "POSITIONS AND TOKENS", "FLEETS", "FAILURES",
-              "CREDENTIALS", "HOSTS", "ENHANCED FAN-OUT", "RIGHTS", "THE LINES OF A CHILD", "METRICS", "SEE ALSO"]
+              "CREDENTIALS", "HOSTS", "ENHANCED FAN-OUT", "RIGHTS", "THE LINES OF A CHILD", "METRICS", "SERVICES", "SEE ALSO"]
 
 
 def read(path):

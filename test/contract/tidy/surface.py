@@ -25,6 +25,7 @@ TOOLS = {"model.py", "campaign.py", "clang_tidy.py", "commands.py", "count.py", 
          "peer.py", "peer_bloop.py", "peer_commands.py", "peer_costs.py", "peer_multilang.py", "peer_multilang_costs.py", "peer_push.py",
          "peer_creds.py", "peer_sdk_h2.py", "peer_story.py", "peer_upgrade.py",  # these of test/guest/run.sh
          "measure.py", "report.py",  # of bench/peers/run.sh
+         "first.py", "command.py",  # of bench/README.md
          "without_sqlite.py",  # of builds without SQLite
          "soak.py",  # a lane of .ci/run
          "peer_migrate.py", "peer_migrate_kcl.py", "peer_migrate_go.py", "peer_replay.py"}  # of guest/run.sh
@@ -163,7 +164,9 @@ def check_registered(build):
                 # The programs of test/contract/embed are compiled against the installed library by their own script.
                 if name.endswith(".c") and path not in compiled | ONLY_WITH_CLANG and not path.startswith("test/contract/embed/"):
                     findings.append(f"{path} is compiled by nothing")
-                if name.endswith(".py") and '__name__ == "__main__"' in text and name not in words | TOOLS:
+                # Those of test/bind/python are tests of builds with the Python package (lane bind).
+                elsewhere = path.startswith("test/bind/python/") and f"'{name[:-3]}'" in read("test", "bind", "python", "meson.build")
+                if name.endswith(".py") and '__name__ == "__main__"' in text and name not in words | TOOLS and not elsewhere:
                     findings.append(f"{path} is no Meson test")
     return findings
 
