@@ -138,11 +138,18 @@ def fleet(server):
         def places():
             return [(row["shard"], int(row["seq"])) for row in map(json.loads, lines())]
 
+        def two_read():
+            """The first worker reads all shards before the others have theirs, so there are always new records."""
+            if sum(bool(w.lines) for w in workers) > 1:
+                return True
+            put_many(kinesis, stream, N + len(put), 8, put)
+            return False
+
         for _ in range(3):
             begin()
         try:
             put_many(kinesis, stream, 0, N // STEPS, put)
-            harness.wait_until(lambda: sum(bool(w.lines) for w in workers) > 1, 60, "two workers to read")
+            harness.wait_until(two_read, 60, "two workers to read", pause=0.5)
             for step in range(1, STEPS):
                 if step == STEPS - 1 or FULL:
                     reshard(kinesis, stream)
