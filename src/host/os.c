@@ -24,7 +24,9 @@
 #include <sys/procctl.h>
 #endif
 
-extern char **environ; /* no header of macOS and FreeBSD declares it */
+#if !defined __linux__ /* unistd.h declares it there, but no header of macOS and FreeBSD does */
+extern char **environ;
+#endif
 
 #ifdef __APPLE__
 static int set_flags(int fd, int nonblocking) {
