@@ -130,8 +130,10 @@ int slp_fleet_look_mine_at_tip(slp_fleet_look *k) {
   return own.n == own.at_tip_n;
 }
 
-/* Lets the next look begin sooner, if the number of this worker's shards has changed since the last one. */
+/* Lets the next look begin sooner, if the number of this worker's shards has changed since the last one.
+ * After a look that failed, the pause stays as long as it is. */
 static void look_sooner_if_shards_came(slp_fleet_look *k, uint64_t now_us) {
+  if (k->tries) return;
   own_shards own = {.k = k};
   sloop_shard_stats_each(k->c->s, count_mine, &own);
   if (own.n == k->mine_n) return;
