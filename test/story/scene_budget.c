@@ -181,7 +181,7 @@ SCENE(a_shard_that_waits_for_the_listing_does_not_keep_the_pages_of_others_from_
 
 /* ---- what is fetched ahead ------------------------------------------------------------------------------ */
 
-/* Catches up with a backlog of so many records of 10 kB in 8 shards, each way in the network taking that long.
+/* Catches up with a backlog of `records` records of 10 kB in 8 shards. Each way in the network takes way_us.
  * Returns the most bytes that were buffered. */
 static uint64_t most_buffered(stage *st, uint64_t seed, size_t records, uint32_t way_us) {
   sloop_sandbox_opts_t unlimited;
@@ -210,7 +210,8 @@ SCENE(a_consumer_that_is_far_away_has_more_fetched_ahead) {
 
 /* ---- one shard has nearly all of the earlier records ---------------------------------------------------- */
 
-/* Ten records for each shard, then so many for the first, then 200 for each of the others, all of 10 kB. */
+/* Puts ten records into each shard, then `hot` records into the first one, then 200 into each of the others.
+ * All have 10 kB. */
 static void begin_hot(stage *st, uint64_t seed, uint32_t shards, size_t hot, uint32_t way_us) {
   sloop_sandbox_opts_t unlimited;
   sloop_sandbox_opts_init(&unlimited);
@@ -232,8 +233,8 @@ static int give_back(slp_user *u, sloop_batch_t *b) {
   return 1;
 }
 
-/* Its last records come back while it waits after a failed call. The other shards have fetched as much ahead as is
- * worth it, so it waits too when the call is due: it still has records. */
+/* The user gives back the last records of a shard while that shard waits after a failed call. The other shards
+ * have fetched enough. So, when the call is due, the shard puts it off as well, because it still has records. */
 SCENE(a_shard_whose_last_records_came_back_calls_when_they_are_handed_out_again) {
   begin_hot(st, seed, 16, 400, 200);
   st->u.manners.hold_us_min = st->u.manners.hold_us_max = 200000;
@@ -257,7 +258,7 @@ SCENE(a_far_shard_that_the_others_wait_for_gets_larger_pages_although_they_do_no
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
-/* They have fetched as much ahead as is worth it, so some of them wanted no call when the pause began. */
+/* The shards have fetched enough ahead, so some shards wanted no call when the pause began. */
 SCENE(each_paused_shard_of_a_backlog_is_still_asked_once_a_minute) {
   begin_hot(st, seed, 16, 400, 200);
   st->u.manners.hold_us_min = st->u.manners.hold_us_max = 200000;

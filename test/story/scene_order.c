@@ -125,8 +125,8 @@ SCENE(shards_that_are_silent_from_the_start_hold_the_others_back_at_once_and_not
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
-/* Each was heard last at another moment, and records came between those. In turn, 20 shards would hold the others
- * back for 14 s. Of 60 seeds the longest wait was 3.6 s. */
+/* Each silent shard was heard last at another moment, and other records came in between. If the 20 silent shards
+ * were waited for in turn, that would take 14 s. The longest wait of 60 seeds was 3.6 s. */
 SCENE(shards_that_fall_silent_hold_the_others_back_at_once_and_not_in_turn) {
   stage_begin(st, seed, 24);
   st->u.opts.order_wait_ms = 700;

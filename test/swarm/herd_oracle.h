@@ -205,9 +205,9 @@ void hd_told_changes(hd_oracle *o, int status, const sloop_admin_result_t *r, co
 /* on 1: an operator was told that the application is drained. on 0: that is ended now, or may have been. */
 void hd_drained(hd_oracle *o, int on);
 /* S15, at the end of a drain: all leases are released, so that the positions are in the table. A worker whose
- * row is marked as gone releases nothing. A worker may own a lease that it has not begun to read, and of which
- * it may not know, because another worker handed it over or the worker's own CREATE came late. The first write
- * of its owner then gives that lease up. runs: returns 1 if the worker of this incarnation has a row that is
+ * row is marked as gone releases nothing. A worker may own a lease without knowing it: another worker has
+ * handed the lease over, or the worker's own CREATE came late. Then nobody has begun to read that lease, and
+ * the owner's first write gives it up. runs: returns 1 if the worker of this incarnation has a row that is
  * not marked. */
 void hd_judge_released(hd_oracle *o, int (*runs)(const void *arg, const char *boot), const void *arg);
 

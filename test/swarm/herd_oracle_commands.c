@@ -91,8 +91,8 @@ static int is_instance_of(const hd_oracle *o, size_t life, const char *owner) {
   return 0;
 }
 
-/* The owner of the row has not read, and need not know that it is the owner: another worker has handed it the
- * lease, or the row was made with it as the owner by a write that may come late. */
+/* Returns 1 if the row's owner has not begun to read, and may not know that it is the owner. Another worker has
+ * handed the lease over, or a CREATE that came late has made the row with that owner. */
 static int is_given_unread(const hd_oracle *o, const hd_part *s, const hd_version *row) {
   int made = row == s->versions || row[-1].gone;
   if (!made && is_instance_of(o, row->life, row->owner)) return 0;

@@ -254,7 +254,7 @@ size_t hd_known_from_before(const hd_ownership *t); /* what the life itself read
 /* What of so many records a row can hold as done: of an aggregate all or nothing, where it has no place inside. */
 size_t hd_can_hold(const hd_oracle *o, const hd_part *s, size_t done);
 size_t hd_given(const hd_ownership *t); /* what was surely finished with when it ended by its own will */
-/* S15: an owner that was given its lease unread gives it up with its first write, while all is drained. */
+/* S15: while all is drained, a worker that was given a lease unread gives the lease up with its first write. */
 void hd_judge_kept(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_version *was,
                    const hd_version *now);
 void hd_ownership_over(hd_oracle *o, hd_ownership *t, int given);

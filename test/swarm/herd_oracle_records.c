@@ -135,8 +135,8 @@ static const hd_ownership *ownership_before(const hd_ownership *t) {
   return last;
 }
 
-/* It took its own lease anew, and knows more than the table does. It may have done so several times, each in
- * the next epoch, before it handed anything out. */
+/* A worker that has taken its own lease once more (RETAKE) knows more than the table does. The worker may have
+ * done that several times, each in the next epoch, before it handed anything out. */
 size_t hd_known_from_before(const hd_ownership *t) {
   const hd_ownership *last = ownership_before(t);
   while (last && last->life == t->life && !last->began) {

@@ -444,7 +444,7 @@ static void retakes(stage *g) {
   read_some(g, 0, 0, 8, 2);
   save(g, 0, 0, 10);
 }
-/* The same twice: it had handed nothing out in between. Then it hands the lease on, with all that it knows. */
+/* The same twice, with nothing handed out in between. Then the worker saves all that it knows. */
 static void retakes_twice(stage *g) {
   read_some(g, 0, 0, 5, 3);
   for (int i = 0; i < 2; i++) {
@@ -1356,7 +1356,7 @@ static int runs(const void *arg, const char *boot) {
 }
 static void drained_with_a_lease(stage *g) { hd_judge_released(g->o, runs, NULL); }
 
-/* Worker 1 gives its lease away with a release, and gets that of worker 0, which releases its own. */
+/* Worker 1 releases its lease. Worker 0 releases its lease to worker 1. */
 static void given_when_drained(stage *g) {
   told_gone(g, 0, 0, 0);
   write_row(g, 0, 0, g->names[1], g->rows[0].at);
@@ -2137,7 +2137,8 @@ TEST(each_broken_rule_is_named) {
   CHECK_INT(wrong, 0);
 }
 
-/* A worker that obeys a hold gets a lease by a write that another sent before, and releases it when it hears. */
+/* A worker that obeys a hold is given a lease by an earlier write of another worker. It releases the lease as
+ * soon as it hears of it. */
 TEST(a_lease_that_comes_after_all_is_drained_breaks_no_rule) {
   for (int kcl = 0; kcl < 2; kcl++) {
     stage g;

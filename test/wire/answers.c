@@ -40,8 +40,8 @@ static void cut(const char *answer, int reset, int length_known) {
     snprintf(c.url, sizeof c.url, "http://127.0.0.1:%u/%zu", (unsigned)server.port, k);
     wire_call_again(&c);
     wire_call_run(&c, &w);
-    /* From 8.22 on libcurl trusts a connection that was idle for less than a second. So it sends this call on
-     * the connection of an answer that was cut in its head, and `once` ends the call. */
+    /* From 8.22 on libcurl trusts a connection that was idle for less than a second. So libcurl sends this call
+     * on the connection whose last answer was cut in its head, and `once` ends the call. */
     if (slp_host_turns(w.h)->http_replays_stopped > stopped) {
       CHECK_INT(c.http.error, UV_ECONNRESET);
       wire_call_again(&c);

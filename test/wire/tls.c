@@ -127,8 +127,8 @@ TEST(a_good_certificate_and_a_kept_connection) {
   CHECK_INT(slp_host_turns(x.w.h)->connections_opened, 2);
   scene_close(&x);
 }
-/* Subscriptions may share a connection of HTTP/2, where libcurl is new enough. This server speaks HTTP/1.1, and
- * answers none of three calls before it has all of them. */
+/* With a new libcurl, subscriptions may share a connection of HTTP/2. This server speaks HTTP/1.1, and answers
+ * the first of three calls only when it has all three. */
 TEST(calls_that_might_share_a_connection_do_not_wait_for_the_end_of_the_first) {
   scene x;
   scene_open(&x, GOOD, "-days 2", "ca.pem");

@@ -90,7 +90,7 @@ TEST(a_drain_evicts_the_silent) {
   done();
 }
 
-/* The worker may read until its lease deadline: nothing says that it was silent when it was evicted. */
+/* A worker may read until its lease deadline, unless a row says that the worker was silent when it was evicted. */
 TEST(a_drain_waits_a_lease_for_one_that_an_operator_has_evicted) {
   static const struct {
     const char *by;

@@ -235,7 +235,8 @@ static void cut_everywhere(int how) {
   }
 }
 
-/* Payloads stay where they came. Those behind long heads are moved to the front. Both are read. */
+/* A payload behind a short head stays where it came; one behind a long head is moved to the front. Both are
+ * read. */
 TEST(heads_of_any_length) {
   keep_page_away = 0;
   piece = 4000;
@@ -250,7 +251,7 @@ TEST(heads_of_any_length) {
   more_headers = 0;
 }
 
-/* A large event finds room for all of it once its length is known, and no more than that. */
+/* As soon as the length of a large event is known, there is room for the whole event, and no more than that. */
 static size_t cap_of_page;
 static void on_large_event(slp_op_subscribe *o) {
   cap_of_page = page->body.cap;

@@ -21,8 +21,8 @@ TEST(a_sum_in_parts) {
   }
 }
 
-/* Every length of the short paths and of the long ones, at every alignment, beside zlib's own sum. The bytes
- * stand in memory of exactly their length, so that a sanitizer sees what is read beyond them. */
+/* Compares the sums of all lengths, at all alignments, with those of zlib. Each text is in memory of exactly its
+ * length, so that a sanitizer sees what is read beyond the end. */
 TEST(any_length_is_what_zlib_says) {
   uint64_t random = 88172645463325252u;
   for (size_t n = 0; n < 1200; n++) {

@@ -5,7 +5,7 @@
 #define MS 1000u
 #define MB 1000000u
 
-/* A page comes back each so often, and another one comes after such a round trip. */
+/* For for_ms, each every_ms, a page comes back and the next one arrives after a round trip of trip_us. */
 static uint64_t play(slp_ahead *a, uint64_t from_us, uint64_t for_ms, uint64_t every_ms, uint64_t page_bytes,
                      uint64_t trip_us) {
   uint64_t now_us = from_us;

@@ -1,4 +1,4 @@
-/* ca_file.c - which file of certificates is trusted when nobody has named one. */
+/* ca_file.c - which file of certificates is trusted if the user has named none. */
 #include "host/ca_file.h"
 
 #include "base/base.h"
