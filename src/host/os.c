@@ -24,7 +24,7 @@
 #include <sys/procctl.h>
 #endif
 
-#if !defined __linux__ /* unistd.h declares it there, but no header of macOS and FreeBSD does */
+#if !defined __linux__ /* a header of Linux declares it; none of macOS and FreeBSD does */
 extern char **environ;
 #endif
 
