@@ -214,7 +214,7 @@ class Leases(World):
 
     def test_positions_that_are_asked_for(self):
         stream = self.stream(1)
-        put = self.box.put(10, stream=stream)
+        put = self.box.put(8, stream=stream)
 
         async def main():
             async with sloop.Consumer(stream, app="asked", start=sloop.OLDEST, checkpoints="asked", **FAST) as c:
