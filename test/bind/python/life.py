@@ -306,8 +306,14 @@ class Life(World):
             def __init__(self, what):
                 self.me, self.what = self, what
 
+        async def collect():
+            while True:  # a cycle that has grown old is looked at seldom, and then holds its batch while nothing else comes
+                await asyncio.sleep(0.05)
+                gc.collect()
+
         async def main():
             seen, attempts = set(), 0
+            collector = asyncio.ensure_future(collect())
             async with sloop.Consumer(name, start=sloop.OLDEST, until_tip=True, batch_records_max=50) as c:
                 async for batch in c:
                     for record in batch:
@@ -322,6 +328,7 @@ class Life(World):
                     c.shard_stats()
                     await batch.done()
                 self.assertGreater(c.stats()["redelivered"], 0)
+            collector.cancel()
             return seen
 
         gc.set_threshold(1)
@@ -404,16 +411,19 @@ class Life(World):
             with self.assertRaises(TypeError):
                 batch.done("all")
             with self.assertRaises(IndexError):
-                batch.ack(10)
+                batch.ack(8)
             with self.assertRaises(IndexError):
-                batch[10]
-            self.assertEqual(bytes(batch[-1].data), b"record 9 ")
+                batch[8]
+            self.assertEqual(bytes(batch[-1].data), b"record 7 ")
             batch.done(2)
             for call in (batch.done, lambda: batch[0], lambda: list(batch), lambda: batch.ack(0), lambda: batch.behind_ms):
                 with self.assertRaisesRegex(sloop.StateError, "given back"):
                     call()
             batch = next(r)
-            self.assertEqual((len(batch), batch[0].redelivered), (8, True))
+            while not batch[0].redelivered:
+                batch.done()
+                batch = next(r)
+            self.assertEqual((len(batch), batch[0].redelivered), (6, True))
             with self.assertRaises(sloop.OptionError):
                 r.seek(sloop.END)
             with self.assertRaises(sloop.StateError):

@@ -54,7 +54,9 @@ class Pages(World):
             child = self.begin("worker")
             seen.append(child.stdout.readline().split()[1])
             child.send_signal(signal.SIGTERM)
-            seen += [line.split()[1] for line in self.end(child).splitlines()]
+            # Not by communicate(): lines that readline() has read ahead would be lost.
+            seen += [line.split()[1] for line in child.stdout.read().splitlines()]
+            self.end(child)
         self.assertEqual(sorted(seen), sorted(p[1] for p in self.put))
         lines = self.end(self.begin("operator")).splitlines()
         self.assertEqual([line.split()[1:] for line in lines], [["FREE", "-", "FREE"]] * 2)
