@@ -322,6 +322,7 @@ class Life(World):
                     attempts += 1
                     if attempts % 5 == 0:
                         Cycle(batch)  # it is dropped by the collector, and comes again
+                        del batch, record  # or the loop's variables hold the last batch while they wait for another
                         continue
                     if attempts % 7 == 0:
                         Cycle(batch[0].data)
