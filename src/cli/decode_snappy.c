@@ -101,7 +101,8 @@ static int add_chunk(slp_buf *ret, unsigned type, slp_str body, char why[SLP_DEC
   if (type == 1 && data.n > CHUNK_MAX) return SLP_EBADDATA;
   int r = type == 0 ? add_block(ret, data, CHUNK_MAX) : slp_buf_add_str(ret, data);
   if (r) return r;
-  if (compute_masked_crc(ret->p + from, ret->n - from) == read_u32(body.p)) return 0;
+  /* an empty chunk at the beginning leaves the buffer without memory */
+  if (compute_masked_crc(ret->p ? ret->p + from : "", ret->n - from) == read_u32(body.p)) return 0;
   snprintf(why, SLP_DECODER_WHY, "it is damaged: a checksum is wrong");
   return SLP_EBADDATA;
 }

@@ -232,9 +232,9 @@ static int put_rest(char *to, slp_str s, size_t at, int one_line) {
 /* Writes from s.p[at] on while the buffer has room for blocks and the text is ASCII. Returns the new `at`. */
 static size_t put_blocks(slp_buf *b, slp_str s, size_t at, int one_line) {
   size_t n = BLOCK, took = BLOCK;
-  char *to = b->p + b->n;
   size_t room = b->cap < b->max ? b->cap : b->max;
   if (room < BLOCK_ROOM) return at;
+  char *to = b->p + b->n;
   const char *last = b->p + room - BLOCK_ROOM; /* the last place at which a block has room */
   while (s.n - at >= BLOCK && to <= last) {
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(s.p + at));

@@ -424,7 +424,7 @@ class Life(World):
             while not batch[0].redelivered:
                 batch.done()
                 batch = next(r)
-            self.assertEqual((len(batch), batch[0].redelivered), (6, True))
+            self.assertEqual((bytes(batch[0].data), sum(record.redelivered for record in batch)), (b"record 2 ", 6))
             with self.assertRaises(sloop.OptionError):
                 r.seek(sloop.END)
             with self.assertRaises(sloop.StateError):
