@@ -132,7 +132,7 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   if (w->incarnation.n > SLP_INCARNATION_N) return;
   if (exact) p->exact_us = rq->sent_us;
   if (!same) {
-    p->silence = (slp_silence){.moved_us = p->incarnation_n ? rq->done_us : 0};
+    p->silence = (slp_silence){0};
     p->gone = 0;
   }
   slp_sign sign = {.counter = w->counter};

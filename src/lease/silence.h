@@ -23,8 +23,9 @@ typedef struct slp_silence {
   slp_sign last;
   /* since when the sign has been the same; begins again after each trouble of the reader with the table */
   uint64_t since_us;
-  uint64_t moved_us; /* when a read last showed another sign than the read before it; 0: never */
-  uint32_t reads;    /* how many reads in a row have shown this sign, since since_us */
+  /* when a read last showed another sign of the same owner than the read before it; 0: never */
+  uint64_t moved_us;
+  uint32_t reads; /* how many reads in a row have shown this sign, since since_us */
 } slp_silence;
 
 /* To be called with the sign of life that a read showed. done_us: when the read was answered. trouble_us:

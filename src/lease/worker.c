@@ -164,7 +164,9 @@ static void send_registration(slp_fleet *f, const slp_member *p) {
 }
 
 /* Called when there is a row with this worker's id that is not evicted. If the row has been silent for long
- * enough, evicts it; if its counter changes, fails; otherwise looks again later. */
+ * enough, evicts it; if its counter changes, fails; otherwise looks again later. That the row has another
+ * incarnation than before proves no life: a late copy of what a former process wrote, or this one, may have
+ * made it. */
 static void meet_row_of_my_id(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_now_refresh_us(f->h), since = slp_life_joined_us(f);
   uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
@@ -176,7 +178,7 @@ static void meet_row_of_my_id(slp_fleet *f, slp_member *p) {
       slp_member_evict(f, p);
     }
     set_join_timer_in(f, at > now ? at - now : 50000);
-  } else if (now - since > lease_us + lease_us / 2 && p->silence.moved_us > since + lease_us / 4) {
+  } else if (now - since > lease_us + lease_us / 2 && now - p->silence.moved_us < lease_us) {
     SLP_PROBE("join: my id is somebody's who lives");
     slp_life_move(f, SLP_WORKER_OUT);
     slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "another worker is alive under the id \"%.*s\"",

@@ -205,6 +205,38 @@ TEST(a_single_worker_is_killed_and_another_comes) {
   within("gap of a restart under another id", LEASE + 300000, restart_other);
 }
 
+/* A late copy of what a former process of this id wrote may change the row after the new one has read it. Nobody
+ * lives under it. */
+TEST(a_row_of_my_id_that_changes_hands_once_is_not_a_living_worker) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = fleet(4, 1);
+    fw_kill(w, 0);
+    fw_start(w, 0, "w0", 0);
+    run(w, LEASE * (50 + seed * 3) / 100);
+    fw_operator_set(w, "w/w0", "boot", "0123456789abcdef");
+    settle(w, 20 * FW_S);
+    CHECK_INT(w->failed, 0);
+    finish(w);
+  }
+}
+
+TEST(a_living_worker_of_my_id_keeps_me_out) {
+  for (seed = 1; seed <= 6; seed++) {
+    fw_world *w = fleet(4, 1);
+    fw_kill(w, 0);
+    fw_start(w, 1, "w0", 0);
+    for (int beats = 100; beats < 110 && !w->failed; beats++) {
+      char ctr[16];
+      snprintf(ctr, sizeof ctr, "%d", beats);
+      fw_operator_number(w, "w/w0", "ctr", ctr);
+      run(w, LEASE / 3);
+    }
+    CHECK_INT(w->failed, 1);
+    CHECK_STR(w->told, "another worker is alive under the id \"w0\"");
+    fw_free(w);
+  }
+}
+
 /* ---- pauses, outages, cuts --------------------------------------------------------------------- */
 
 TEST(a_pause_longer_than_the_lease) {
