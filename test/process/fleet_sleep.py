@@ -113,29 +113,16 @@ class Fleet:
             worker.kill()
 
 
-def holder(path, workers):
-    """The worker that has the write lock of the file, by the kernel's list of locks; None: nobody."""
-    inode = os.stat(path).st_ino
-    with open("/proc/locks", encoding="ascii") as locks:
-        for line in locks:
-            part = line.split()
-            if len(part) > 5 and part[1] == "POSIX" and part[3] == "WRITE" and part[5].endswith(f":{inode}"):
-                for worker in workers:
-                    if worker.process.pid == int(part[4]):
-                        return worker
-    return None
-
-
 def stop_holder(fleet, path, seconds):
     """Stops a worker within a transaction of its own."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        worker = holder(path, fleet.workers)
+        worker = harness.lock_holder(path, fleet.workers)
         if not worker:
             continue
         worker.signal(signal.SIGSTOP)
         worker.wait_stopped()
-        if holder(path, fleet.workers) is worker:
+        if harness.lock_holder(path, fleet.workers) is worker:
             time.sleep(seconds)
             worker.signal(signal.SIGCONT)
             return

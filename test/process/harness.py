@@ -332,6 +332,19 @@ def tail(arguments, env, seconds=120, pinned=False, stdin=subprocess.DEVNULL):
     return done
 
 
+def lock_holder(path, workers):
+    """The worker that has the write lock of the file, by the kernel's list of locks; None: nobody."""
+    inode = os.stat(path).st_ino
+    with open("/proc/locks", encoding="ascii") as locks:
+        for line in locks:
+            part = line.split()
+            if len(part) > 5 and part[1] == "POSIX" and part[3] == "WRITE" and part[5].endswith(f":{inode}"):
+                for worker in workers:
+                    if worker.process.pid == int(part[4]):
+                        return worker
+    return None
+
+
 class Running:
     """A stream-tail that runs while the test goes on. Its output is read as it comes, in whole lines: what it was killed
     while writing is no line."""
@@ -360,6 +373,18 @@ class Running:
                 return stat.read().rsplit(")", 1)[1].split()[0] == "T"
 
         wait_until(stands, 10, "stream-tail is stopped")
+
+    def stop_outside_write(self, path):
+        """SIGSTOP while it does not have the lock of this lease file, or no other worker could write."""
+        def stops():
+            self.signal(signal.SIGSTOP)
+            self.wait_stopped()
+            if lock_holder(path, [self]) is None:
+                return True
+            self.signal(signal.SIGCONT)
+            return False
+
+        wait_until(stops, 30, "it is stopped outside of a write")
 
     def wait_lines(self, n, seconds):
         def enough():

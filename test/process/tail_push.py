@@ -390,7 +390,7 @@ def a_fleet():
             harness.wait_until(lambda: sum(len(w.lines) for w in workers) >= len(put), 30, "the first thousand")
             harness.wait_until(lambda: all(w.lines for w in workers) or not put_many(client, "s", 100, put, len(put)), 30,
                                "both to read")
-            workers[0].signal(signal.SIGSTOP)
+            workers[0].stop_outside_write(f"{folder}/leases")
             put_many(client, "s", 1000, put, len(put))
             seen = lambda: {(r["shard"], int(r["seq"])) for w in workers for r in map(json.loads, list(w.lines))}
             harness.wait_until(lambda: set(put) <= seen(), 40, "what the frozen one had")
