@@ -51,6 +51,7 @@ static void leadership_read(slp_read *r);
 static void run_for_free_leadership(slp_fleet *f, const slp_leaderless *none);
 static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t sent_us, uint64_t at_us);
 static void leader_read(slp_read *r);
+static void on_notify_written(slp_write *op);
 
 static const slp_set allowed[] = {
     [SLP_ROLE_NONE] = SLP_BIT(SLP_ROLE_NONE) | SLP_BIT(SLP_ROLE_SEEKS),
@@ -453,6 +454,28 @@ static int others_notified(slp_fleet *f, uint64_t changes) {
   return 0;
 }
 
+/* Calls what waits for the notification to be answered. */
+static void end_notification(slp_fleet *f) {
+  void (*done)(slp_fleet * f) = f->election.notify.done;
+  f->election.notify.done = NULL;
+  if (done) done(f);
+}
+
+/* Sends a notification. Returns 0 if this worker knows no leader: it tries to lead itself, and the row of
+ * leadership had no owner. Returns 1 otherwise. */
+static int send_notification(slp_fleet *f) {
+  slp_notify *n = &f->election.notify;
+  slp_str id = slp_election_leader_id(f);
+  if (!id.n) return 0;
+  slp_fleet_operation(f, &n->write.i, SLP_OPERATION_NOTIFY);
+  n->id_n = (uint8_t)id.n;
+  memmove(n->id, id.p, id.n);
+  n->write.i.id = (slp_str){n->id, n->id_n};
+  n->write.tries_max = 5;
+  slp_write_send(&n->write, on_notify_written);
+  return 1;
+}
+
 static void on_notify_written(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   slp_notify *n = &f->election.notify;
@@ -460,35 +483,27 @@ static void on_notify_written(slp_write *op) {
   if (p) slp_member_saw_write(p, op);
   int of_me = f->election.role == SLP_ROLE_LEADS && p && slp_member_is_me(f, p);
   if (of_me && op->end == SLP_OUTCOME_DONE && others_notified(f, p->changes)) f->election.news(f);
-  if (n->again) {
-    n->again = 0;
-    slp_notify_leader(f);
-  } else if (n->done) {
-    void (*done)(slp_fleet * f) = n->done;
-    n->done = NULL;
-    done(f);
-  }
+  int again = n->again;
+  n->again = 0;
+  if (again && (n->write.busy || send_notification(f))) return;
+  end_notification(f);
 }
 
 void slp_notify_leader(slp_fleet *f) {
   slp_notify *n = &f->election.notify;
-  slp_str id = slp_election_leader_id(f);
-  if (!id.n) return;
-  if (n->write.busy) {
+  if (n->write.busy)
     n->again = 1;
-    return;
-  }
-  slp_fleet_operation(f, &n->write.i, SLP_OPERATION_NOTIFY);
-  n->id_n = (uint8_t)id.n;
-  memmove(n->id, id.p, id.n);
-  n->write.i.id = (slp_str){n->id, n->id_n};
-  n->write.tries_max = 5;
-  slp_write_send(&n->write, on_notify_written);
+  else
+    send_notification(f);
 }
 
 void slp_notify_leader_then(slp_fleet *f, void (*done)(slp_fleet *f)) {
-  f->election.notify.done = done;
-  slp_notify_leader(f);
+  slp_notify *n = &f->election.notify;
+  n->done = done;
+  if (n->write.busy)
+    n->again = 1;
+  else if (!send_notification(f))
+    end_notification(f);
 }
 
 /* ---- creating and freeing ---------------------------------------------------------------------- */

@@ -60,7 +60,8 @@ int slp_election_differs(const slp_fleet *f, uint64_t changes);
 
 /* raises the change counter in the row of the leader, or of the last leader that is known */
 void slp_notify_leader(slp_fleet *f);
-/* does the same as slp_notify_leader, and calls done when the write is answered */
+/* Does the same as slp_notify_leader, and calls done when the write is answered. If no leader is known, calls
+ * done at once. */
 void slp_notify_leader_then(slp_fleet *f, void (*done)(slp_fleet *f));
 
 #endif

@@ -8,6 +8,7 @@
 #include "story/fleet_play.h"
 #include "lease/context.h"
 #include "lease/lease.h"
+#include "lease/leave.h"
 
 #define MINUTE (60 * FW_S)
 
@@ -697,4 +698,42 @@ TEST(a_notification_just_before_the_leaders_own_is_heard) {
     w->on_write = NULL;
     finish(w);
   }
+}
+
+/* ---- a worker that leaves while nobody leads ------------------------------------------------------------ */
+
+static int is_out(const fw_world *w, int slot) { return !w->nodes[slot] || w->nodes[slot]->left; }
+
+/* Returns the worker that has sent its name for the row of leadership, which had no owner; -1: none has. */
+static int who_runs_for_the_lead(const fw_world *w) {
+  for (int i = 0; i < FW_NODES; i++) {
+    const slp_fleet *f = w->nodes[i] ? w->nodes[i]->fleet : NULL;
+    if (f && f->election.role == SLP_ROLE_SEEKS && f->election.write.busy && !f->election.leader.n) return i;
+  }
+  return -1;
+}
+
+/* The leader has left. The next worker is told to leave while it tries to lead, so there is no leader that it
+ * could notify of its proposals. */
+TEST(a_worker_leaves_while_it_tries_to_lead) {
+  int played = 0;
+  worst = 0;
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = fleet(6, 3);
+    int led = leader(w), next = -1;
+    fw_leave(w, led, 5000);
+    for (int k = 0; k < 5000 && (next = who_runs_for_the_lead(w)) < 0; k++) run(w, FW_S / 1000);
+    if (next >= 0) {
+      fw_leave(w, next, 5000);
+      for (int k = 0; k < 300 && !is_out(w, next); k++) run(w, FW_S / 100);
+      if (!is_out(w, next)) CHECK_FAIL("seed %llu: it has not left after 3 s", (unsigned long long)seed);
+      CHECK(!slp_leave_undone(w->nodes[next]->fleet));
+      fw_reap(w);
+      note(settle(w, 20 * FW_S));
+      played++;
+    }
+    finish(w);
+  }
+  fprintf(stderr, "     its shards are read again %.2f s later at worst\n", (double)worst / 1e6);
+  CHECK(played > 6 && worst < 2 * FW_S);
 }
