@@ -120,8 +120,22 @@ static PyObject *time_or_none(py_state *st, int64_t ms) {
   if (ms < 0) return none();
   return PyObject_CallFunction(st->from_timestamp, "dO", (double)ms / 1000.0, st->utc);
 }
+/* Keeps the memory of the record until end_view(), whatever becomes of its batch. */
+static void begin_view(py_record *o) {
+  o->views++;
+  if (o->batch) o->batch->views++;
+}
+static void end_view(py_record *o) {
+  o->views--;
+  if (o->batch && --o->batch->views == 0) py_batch_settle(o->batch);
+}
+
+/* The objects that it makes may have the garbage collector run, and a finalizer may give the batch back. */
 static PyObject *change_of(py_record *o, const sloop_record_t *r) {
-  PyObject *values = py_change_values(o->st, r->data.base, r->data.len);
+  PyObject *values;
+  begin_view(o);
+  values = py_change_values(o->st, r->data.base, r->data.len);
+  end_view(o);
   return values ? PyObject_CallFunction(o->st->make_change, "ON", (PyObject *)o, values) : NULL;
 }
 GETTER(stream, py_text0(r->stream))
@@ -194,15 +208,12 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
   }
   if (PyBuffer_FillInfo(view, self, (void *)(uintptr_t)r->data.base, (Py_ssize_t)r->data.len, 1, flags))
     return -1;
-  o->views++;
-  if (o->batch) o->batch->views++;
+  begin_view(o);
   return 0;
 }
 static void release_buffer(PyObject *self, Py_buffer *view) {
-  py_record *o = (py_record *)self;
   (void)view;
-  o->views--;
-  if (o->batch && --o->batch->views == 0) py_batch_settle(o->batch);
+  end_view((py_record *)self);
 }
 
 #define ATTRIBUTE(name, doc) \

@@ -339,6 +339,33 @@ class Life(World):
             gc.set_threshold(*threshold)
         self.assertEqual(len(seen), 3000)
 
+    def test_the_collector_gives_a_batch_back_while_a_change_is_read(self):
+        self.box.make_table("collected")
+        item = {"id": {"S": "a"}, **{f"name{i}": {"M": {"text": {"S": f"value {i}"}}} for i in range(200)}}
+        self.box.dynamodb("PutItem", TableName="collected", Item=item)
+        # freed memory is overwritten, so that what reads it shows
+        out = self.program(COMMON + clean("""
+            class Cycle:
+                def __init__(self, batch):
+                    self.me, self.batch = self, batch
+                def __del__(self):
+                    self.batch.done()
+            with sloop.Reader(NAME, start=sloop.OLDEST) as r:
+                batch = next(r)
+                record = batch[0]
+                gc.collect()
+                gc.disable()
+                Cycle(batch)
+                gc.set_threshold(1)
+                gc.enable()
+                change = record.change
+                gc.set_threshold(700)
+                assert batch.is_done, "the collector did not run"
+                r.next(0.05)
+                print(len(change.new), change.new["name199"], r.stats()["batches_now"])
+            """), "dynamodb:collected", env={"MALLOC_PERTURB_": "165"})
+        self.assertEqual(out, "201 {'text': 'value 199'} 0\n")
+
     def test_memory_is_flat_over_short_lives(self):
         name = self.stream(2)
         self.box.put(200, stream=name)
