@@ -203,12 +203,12 @@ static PyObject *close_loop(PyObject *self, PyObject *none) {
   Py_RETURN_TRUE;
 }
 
-static PyObject *close_consumers(PyObject *self, PyObject *none) {
+static PyObject *close_all(PyObject *self, PyObject *none) {
   py_loop *l = (py_loop *)self;
   (void)none;
   if (check_open(l, "Loop.close_all()")) return NULL;
   for (py_consumer *c = l->first; c; c = c->next) py_consumer_close(c);
-  if (l->admins) py_admin_close(l->admins);
+  for (py_admin *a = l->admins; a; a = a->next) py_admin_close(a);
   py_loop_wake(l);
   Py_RETURN_NONE;
 }
@@ -238,7 +238,7 @@ static PyMethodDef methods[] = {
     {"turn", turn, METH_NOARGS, "turn() - runs what is due: (ms until the next turn or -1, events)."},
     {"wait", wait, METH_VARARGS, "wait(limit_ms) - waits for the next turn and runs it: events."},
     {"close", close_loop, METH_NOARGS, "close() - False: call it again after another turn."},
-    {"close_all", close_consumers, METH_NOARGS, "close_all() - closes all consumers at once."},
+    {"close_all", close_all, METH_NOARGS, "close_all() - closes all consumers and handles at once."},
     {"open", py_consumer_open, METH_VARARGS,
      "open(options, start, shards, join, wanted, owner, name) - a Consumer."},
     {"open_admin", py_admin_open, METH_VARARGS, "open_admin(options, start, owner, name) - an Admin."},

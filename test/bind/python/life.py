@@ -146,6 +146,19 @@ class Life(World):
                     """) + end, name)
                 self.assertLess(time.monotonic() - begun, 10)
 
+    def test_the_process_ends_with_open_handles_of_an_operator(self):
+        out = self.program(COMMON + clean("""
+            from sloop import _turns
+            handles = [sloop.AsyncAdmin(NAME, app="left") for _ in range(3)]
+            async def main():
+                for handle in handles:
+                    await handle.__aenter__()
+            asyncio.run(main())
+            _turns.close_all_at_exit()
+            print([driver.uv.is_open for driver in _turns._all])
+            """), self.stream(1))
+        self.assertEqual(out, "[False]\n")
+
     def test_a_child_of_fork_touches_nothing(self):
         name = self.stream(1)
         self.box.put(100, stream=name)
