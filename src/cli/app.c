@@ -112,7 +112,7 @@ static void on_tick(void *arg) {
   if (app->overdue && app->out && slp_app_ran_ms(app, app->overdue_tick) >= SLP_APP_STUCK_MS)
     slp_app_leave_stuck(app);
   if (app->on_tick && app->ticker) app->on_tick(app);
-  slp_manager_news_tick(&app->news, slp_program_mono_us(), app->serves);
+  slp_manager_news_tick(&app->news, slp_program_mono_us(), app->serves, app->goes_on);
 }
 
 int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {

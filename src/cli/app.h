@@ -42,6 +42,7 @@ struct slp_app {
   int out_error;
   uint8_t out_failed; /* 1: on_out_failed was called */
   uint8_t serves;     /* set by a mode without consumers; 1: the command does its work */
+  uint8_t goes_on; /* set by the mode; 1: the command does not end when all of its consumers have stopped */
   uint64_t interrupted_at_us;
   /* number of ticks since slp_app_open; no tick comes while the process is stopped or the machine is
    * suspended */

@@ -78,10 +78,12 @@ static void feed_watchdog(slp_manager_news *m, uint64_t now_us) {
   if (slp_notify_send(m->notify, SLP_STR("WATCHDOG=1")) == 0) m->fed_us = now_us;
 }
 
-void slp_manager_news_tick(slp_manager_news *m, uint64_t now_us, int serves) {
+void slp_manager_news_tick(slp_manager_news *m, uint64_t now_us, int serves, int goes_on) {
   if (!m->notify) return;
   int ready = m->ready || serves || (m->started_n && !m->waiting_n);
-  if (ready && m->started_n && m->started_n == m->stopping_n) slp_manager_news_stop(m);
+  /* a manager that is told of a stop ends the process if it does not end in time */
+  int stops = m->started_n && m->started_n == m->stopping_n && !goes_on;
+  if (ready && stops) slp_manager_news_stop(m);
   if (!m->stopping) tell_status(m, now_us, ready, serves);
   feed_watchdog(m, now_us);
   m->started_n = m->waiting_n = m->stopping_n = 0;

@@ -32,8 +32,9 @@ typedef struct slp_manager_news {
 void slp_manager_news_look(slp_manager_news *m, const sloop_stats_t *now, int joined, int stopping,
                            const char *error);
 /* Must be called at the end of each tick. Sends what the manager does not know yet, and feeds its watchdog.
- * serves: 1 if the command has no consumers and does its work. */
-void slp_manager_news_tick(slp_manager_news *m, uint64_t now_us, int serves);
+ * serves: 1 if the command has no consumers and does its work. goes_on: 1 if the command does not end when
+ * all of its consumers have stopped. */
+void slp_manager_news_tick(slp_manager_news *m, uint64_t now_us, int serves, int goes_on);
 /* Tells that the command stops. */
 void slp_manager_news_stop(slp_manager_news *m);
 

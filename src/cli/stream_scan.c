@@ -160,6 +160,7 @@ int slp_stream_scan_open(slp_stream_scan *scan, slp_app *app) {
   scan->takes_new = !a->until_tip && !(a->until_given && a->until_ms <= slp_program_wall_ms());
   int r = slp_cli_consumer_open_idle(&scan->finder, app, &o);
   if (!r) wait_for_next(scan);
+  app->goes_on = !r && scan->takes_new;
   return r;
 }
 
@@ -186,5 +187,6 @@ int slp_stream_scan_until(slp_stream_scan *scan, int64_t until_ms) {
 
 void slp_stream_scan_close(slp_stream_scan *scan) {
   move(scan, SLP_SCAN_OFF);
+  if (scan->finder.app) scan->finder.app->goes_on = 0;
   slp_cli_consumer_close(&scan->finder);
 }

@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 
 from box import BIN, NO_LIMITS, Box
-from command import check, end, environment, equal, main, run, test, wait_until
+from command import check, end, environment, equal, main, read_until, run, test, wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UNIT = os.path.join(ROOT, "src", "pack", "systemd", "stream-tail@.service")
@@ -193,6 +193,28 @@ def what_ends_by_itself_says_that_it_stops():
             said = service.process.communicate(timeout=30)[1].decode()
             equal(service.process.returncode, 0, said)
             equal((manager.lines("READY"), manager.lines("STOPPING")), (["1"], ["1"]), manager.came)
+
+
+@test
+def who_waits_for_new_streams_does_not_stop_with_the_last_one():
+    """Its consumer stops, and can't be closed while nobody reads the output. A manager that is told STOPPING ends the service."""
+    with Box(1, *NO_LIMITS) as box, Manager() as manager:
+        box.make_stream("orders-1", 1)
+        box.put(400, size=2000, stream="orders-1")
+        with Service(manager, "-X", "streams_ms=1000", "-o", "oldest", "orders-*", env=box.env, out=subprocess.PIPE,
+                     watchdog_us=600000) as service:
+            manager.until("READY")
+            box.call("DeleteStream", StreamName="orders-1")
+            said = read_until(service.process.stderr.fileno(), lambda text: b"is read no more" in text)
+            manager.look()
+            since = time.monotonic()
+            wait_until(lambda: len(manager.lines("WATCHDOG", since)) > 3, what="some ticks")
+            equal(manager.lines("STOPPING"), [], said, manager.came)
+            box.make_stream("orders-2", 1)
+            box.put(1, stream="orders-2")
+            read_until(service.process.stdout.fileno(), lambda text: text.endswith(b"\nrecord 0 \n"))
+            equal(service.stop()[0], 0)
+            equal(manager.lines("STOPPING"), ["1"])
 
 
 @test
