@@ -125,7 +125,8 @@ static void make_kid(slp_lease *l) {
 }
 
 /* Makes this worker want the children of the shard. The worker that read a child's first parent also reads
- * the child, until a newer assignment gives the child to another worker. */
+ * the child, until a newer assignment gives the child to another worker. A worker that leaves takes no
+ * children, but proposes them to others (leave.c): the leader may not know yet that they are there. */
 static void inherit_children(slp_lease *l) {
   slp_fleet *f = l->f;
   for (size_t k = 0; k < l->end.kids_n; k++) {
@@ -171,7 +172,7 @@ static void end_written(slp_write *op) {
     return;
   }
   slp_lease_ended(l, op->i.epoch);
-  if (slp_worker_is(f, SLP_WORKER_RUNS)) inherit_children(l);
+  inherit_children(l);
   touch_kids(l);
   slp_lease_gone(l, SLP_SHUTDOWN_ENDED);
   if (f->leases.unknown_kids) {

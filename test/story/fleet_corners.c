@@ -700,6 +700,47 @@ TEST(a_notification_just_before_the_leaders_own_is_heard) {
   }
 }
 
+/* ---- a worker that leaves while a shard of it ends ------------------------------------------------------ */
+
+static int end_is_told(const fw_world *w, int slot, int shard) {
+  const fw_node *n = w->nodes[slot];
+  for (int k = 0; k < n->open_n; k++)
+    if (n->open[k].shard == shard) return n->open[k].end_told;
+  return 0;
+}
+
+static int kids_from; /* the first of the two children of the shard that ends */
+static int kids_are_read(fw_world *w) { return readers_of(w, kids_from) && readers_of(w, kids_from + 1); }
+
+/* The worker writes the end and the rows of the children, and is gone. No listing has the children yet, and
+ * they lie under keys that the leader does not read. */
+TEST(the_children_of_a_shard_that_ends_while_its_worker_leaves_are_read) {
+  int played = 0;
+  worst = 0;
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = world(6);
+    w->leases_a_key = FW_BY_HASH;
+    start(w, 3);
+    settle(w, 15 * FW_S);
+    run(w, 3 * FW_S);
+    int slot = follower(w);
+    int over = 0; /* the shard that ends */
+    while (fw_owner_of(w, over) != slot) over++;
+    kids_from = w->shards_n;
+    CHECK(fw_split(w, over));
+    for (int k = 0; k < 5000 && readers_of(w, over) && !end_is_told(w, slot, over); k++) run(w, FW_S / 1000);
+    if (readers_of(w, over)) {
+      fw_leave(w, slot, 5000);
+      note(until(w, 90 * FW_S, kids_are_read));
+      played++;
+    }
+    fw_reap(w);
+    finish(w);
+  }
+  fprintf(stderr, "     they are read %.2f s later at worst\n", (double)worst / 1e6);
+  CHECK(played > 6 && worst < 3 * FW_S);
+}
+
 /* ---- a worker that leaves while nobody leads ------------------------------------------------------------ */
 
 static int is_out(const fw_world *w, int slot) { return !w->nodes[slot] || w->nodes[slot]->left; }
