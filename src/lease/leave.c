@@ -53,13 +53,10 @@ static int worker_is_leaving(const slp_fleet *f) { return slp_worker_is(f, SLP_W
 /* Returns when the worker stops even if its last writes are not answered. */
 static uint64_t limit_us(const slp_fleet *f) { return slp_worker_leave_by_us(f) + slp_fleet_lease_us(f); }
 
-void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
-  if (worker_is_leaving(f) || slp_worker_is(f, SLP_WORKER_OUT)) return;
-  slp_worker_leave_by(f, slp_fleet_now(f) + (uint64_t)limit_ms * 1000);
-  if (!slp_worker_is(f, SLP_WORKER_RUNS)) {
-    slp_worker_out(f, "it had not joined");
-    return;
-  }
+/* a worker that is told to leave waits for the answer to its registration for this time */
+#define REGISTER_US UINT64_C(1000000)
+
+static void begin_to_leave(slp_fleet *f) {
   f->leave.led = (uint8_t)slp_role_is(f, SLP_ROLE_LEADS);
   if (f->strategy->leaves) f->strategy->leaves(f);
   slp_bulk_write_stop(f); /* no more rows are created or removed by this worker; another worker will do it */
@@ -69,6 +66,26 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_touch(l);
   slp_fleet_timer(f, &f->leave.timer, limit_us(f));
   slp_due_step(f);
+}
+
+/* Begins to leave, or is out if this worker has not joined. But while its registration is under way, waits:
+ * if that reaches the table, the row must be marked as gone. Otherwise the next worker of this id would wait
+ * for a lease time, and the leader would assign leases to nobody. */
+static void leave_unless_registering(slp_fleet *f) {
+  f->leave.waits = slp_worker_registers(f) && slp_fleet_now(f) < f->leave.wait_until_us;
+  if (f->leave.waits)
+    slp_fleet_timer(f, &f->leave.timer, f->leave.wait_until_us);
+  else if (slp_worker_is(f, SLP_WORKER_RUNS))
+    begin_to_leave(f);
+  else
+    slp_worker_out(f, "it had not joined");
+}
+
+void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
+  if (worker_is_leaving(f) || slp_worker_is(f, SLP_WORKER_OUT) || f->leave.waits) return;
+  slp_worker_leave_by(f, slp_fleet_now(f) + (uint64_t)limit_ms * 1000);
+  f->leave.wait_until_us = slp_fleet_now(f) + REGISTER_US;
+  leave_unless_registering(f);
 }
 
 /* ---- proposals --------------------------------------------------------------------------------- */
@@ -164,6 +181,7 @@ static int all_leases_are_drained(slp_fleet *f) {
 }
 
 void slp_leave_step(slp_fleet *f) {
+  if (f->leave.waits) leave_unless_registering(f);
   if (!worker_is_leaving(f)) return;
   if (slp_fleet_now(f) >= limit_us(f)) {
     end_leave(f, SLP_LEAVE_UNDONE, "it could not finish in time");

@@ -10,7 +10,8 @@
  *                                                                                    LEFT <- GOING
  *
  * A state like NOTIFY means that its work begins at the next event; a state like NOTIFYING means that its
- * write is under way. When the time limit is over, every state leads to UNDONE. Where no leader assigns, a
+ * write is under way. In NOT, a worker that is told to leave may wait for the answer to its registration.
+ * When the time limit is over, every state leads to UNDONE. Where no leader assigns, a
  * worker has left as soon as it has drained. */
 #ifndef SLP_LEASE_LEAVE_H
 #define SLP_LEASE_LEAVE_H

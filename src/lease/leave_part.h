@@ -23,7 +23,9 @@ typedef enum slp_leave_phase {
 
 typedef struct slp_leave {
   slp_leave_phase phase;
-  uint8_t led; /* 1: this worker led when it began to leave */
+  uint8_t led;   /* 1: this worker led when it began to leave */
+  uint8_t waits; /* 1: the worker leaves when its registration is answered, or at wait_until_us */
+  uint64_t wait_until_us;
   /* runs when the time limit is over */
   slp_timer timer;
 } slp_leave;

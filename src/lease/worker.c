@@ -12,6 +12,7 @@
 #include "host/host.h"
 #include "lease/context.h"
 #include "lease/deadline.h"
+#include "lease/due.h"
 #include "lease/fleet_inside.h"
 #include "lease/fleet_opts.h"
 #include "lease/hold.h"
@@ -138,6 +139,7 @@ static void on_registration_answered(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   slp_member *p = slp_member_get(f, f->o.worker);
   if (p) slp_member_saw_write(p, op);
+  slp_due_step(f); /* the worker may have been told to leave meanwhile */
   if (op->end != SLP_OUTCOME_DONE) {
     /* another process registered first, or this incarnation is evicted already */
     slp_worker_join(f);
@@ -272,6 +274,10 @@ void slp_worker_begins(slp_fleet *f) {
   slp_deadline_check(f);
   slp_hold_begin(f);
   f->strategy->begin(f);
+}
+
+int slp_worker_registers(const slp_fleet *f) {
+  return slp_worker_is(f, SLP_WORKER_JOINING) && f->worker.registration.busy;
 }
 
 void slp_worker_mark_gone(slp_fleet *f, void (*done)(slp_write *op)) {

@@ -20,6 +20,8 @@ uint64_t slp_worker_good_us(slp_fleet *f, int exact);
 void slp_worker_begins(slp_fleet *f);
 /* Ends the worker's life: drops every lease, and reports SLP_FLEET_LEFT with the text `why`. */
 void slp_worker_out(slp_fleet *f, const char *why);
+/* returns 1 while a registration is under way: it may reach the table, and has no answer yet */
+int slp_worker_registers(const slp_fleet *f);
 /* Sends LEAVE, the worker's last write, which marks its row as left. done is called when the write is
  * answered or given up. */
 void slp_worker_mark_gone(slp_fleet *f, void (*done)(slp_write *op));

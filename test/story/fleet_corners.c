@@ -700,6 +700,56 @@ TEST(a_notification_just_before_the_leaders_own_is_heard) {
   }
 }
 
+/* ---- a worker that leaves while it registers ------------------------------------------------------------- */
+
+static int is_out(const fw_world *w, int slot) { return !w->nodes[slot] || w->nodes[slot]->left; }
+
+static int all_are_out(fw_world *w) {
+  for (int i = 0; i < FW_NODES; i++)
+    if (!is_out(w, i)) return 0;
+  return 1;
+}
+
+/* Its registration is under way. If that reaches the table, the row would look like that of a living worker
+ * for a lease: the next worker of that id would wait, and a leader would assign leases to nobody. */
+TEST(a_worker_leaves_while_it_registers) {
+  worst = 0;
+  for (seed = 1; seed <= 3; seed++) {
+    for (uint64_t at = 0; at < FW_S / 10; at += FW_S / 500) {
+      fw_world *w = world(6);
+      start(w, 1);
+      run(w, at);
+      fw_leave(w, 0, 5000);
+      until(w, 2 * FW_S, all_are_out);
+      if (*fw_row(w, "w/w0", "boot") && !*fw_row(w, "w/w0", "gone"))
+        CHECK_FAIL("seed %llu, told to leave after %llu ms: its row is one of a living worker",
+                   (unsigned long long)seed, (unsigned long long)at / 1000);
+      fw_reap(w);
+      start(w, 1);
+      note(settle(w, 20 * FW_S));
+      finish(w);
+    }
+  }
+  fprintf(stderr, "     the next one of its id reads %.2f s later at worst\n", (double)worst / 1e6);
+  CHECK(worst < FW_S);
+}
+
+/* A registration that is not answered is not waited for as long as the user would allow. */
+TEST(a_worker_that_can_not_register_leaves_within_a_second) {
+  fw_world *w = world(2);
+  start(w, 1);
+  for (int k = 0; k < 1000 && !w->nodes[0]->fleet->worker.registration.busy; k++) run(w, FW_S / 1000);
+  CHECK(w->nodes[0]->fleet->worker.registration.busy);
+  w->outage_until_us = fw_now(w) + 20 * FW_S;
+  fw_leave(w, 0, 10000);
+  CHECK(!w->nodes[0]->left);
+  until(w, FW_S + FW_S / 10, all_are_out);
+  fw_reap(w);
+  w->producing = 0;
+  run(w, 20 * FW_S);
+  fw_free(w);
+}
+
 /* ---- a worker that leaves while a shard of it ends ------------------------------------------------------ */
 
 static int end_is_told(const fw_world *w, int slot, int shard) {
@@ -742,8 +792,6 @@ TEST(the_children_of_a_shard_that_ends_while_its_worker_leaves_are_read) {
 }
 
 /* ---- a worker that leaves while nobody leads ------------------------------------------------------------ */
-
-static int is_out(const fw_world *w, int slot) { return !w->nodes[slot] || w->nodes[slot]->left; }
 
 /* Returns the worker that has sent its name for the row of leadership, which had no owner; -1: none has. */
 static int who_runs_for_the_lead(const fw_world *w) {
