@@ -45,6 +45,25 @@ class Life(World):
 
         self.run_async(main())
 
+    def test_a_callback_closes_while_a_batch_is_on_its_way(self):
+        name = self.stream(1)
+        self.box.put(10, stream=name)
+
+        async def main():
+            def close(event):
+                if event.kind == "repositioned":
+                    c.end()
+                    c.close()
+
+            async with sloop.Consumer(name, start=sloop.OLDEST, on_shard=close) as c:
+                batch = await c.__anext__()
+                me, native = weakref.ref(c), sloop._native  # one turn may bring both
+                c._driver.dispatch([(me, native.SHARD, ("repositioned", "s")), (me, native.BATCH, batch)])
+                self.assertFalse(c.is_open)
+                self.assertTrue(batch.is_done)
+
+        self.run_async(main())
+
     def test_a_timeout_around_anext_loses_no_batch(self):
         name = self.stream(1)
 

@@ -408,7 +408,8 @@ class _Base(Party):
     def _on_event(self, kind: int, payload: Any) -> None:
         if kind == _native.BATCH:
             if self._ended:
-                payload.done(0)
+                if not payload.is_done:  # a callback of the same turn may have closed the consumer
+                    payload.done(0)
                 return
             self._ready.append(payload)
             self._wake()
