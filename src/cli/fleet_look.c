@@ -33,8 +33,9 @@ static const slp_set allowed[] = {
 
 static void move(slp_fleet_look *k, slp_fleet_look_state to) { SLP_MOVE(allowed, k->state, to); }
 
-void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c) {
-  *k = (slp_fleet_look){.c = c, .pause_us = SOON_US};
+void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c,
+                         void (*on_looked)(slp_cli_consumer *c)) {
+  *k = (slp_fleet_look){.c = c, .on_looked = on_looked, .pause_us = SOON_US};
   slp_whole_init(&k->whole, mem);
 }
 
@@ -49,6 +50,7 @@ static void end_look(slp_fleet_look *k) {
   k->found = k->whole.state;
   snprintf(k->why, sizeof k->why, "%s", k->whole.why);
   if (k->found >= SLP_WHOLE_SHARED && !k->shared_us) k->shared_us = now_us;
+  k->on_looked(k->c);
 }
 
 /* Called when the rows or the list of shards could not be read. If the error may pass, the worker goes on and

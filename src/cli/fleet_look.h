@@ -18,7 +18,8 @@ typedef enum slp_fleet_look_state {
 } slp_fleet_look_state;
 
 typedef struct slp_fleet_look {
-  slp_cli_consumer *c; /* borrowed; NULL: this struct is not in use */
+  slp_cli_consumer *c;                    /* borrowed; NULL: this struct is not in use */
+  void (*on_looked)(slp_cli_consumer *c); /* called after each complete look; `found` is its result */
   slp_whole_fleet whole;
   slp_fleet_look_state state;
   slp_whole_state found; /* result of the last complete look */
@@ -35,7 +36,8 @@ typedef struct slp_fleet_look {
 } slp_fleet_look;
 
 /* The consumer c must live as long as k. */
-void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c);
+void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c,
+                         void (*on_looked)(slp_cli_consumer *c));
 void slp_fleet_look_free(slp_fleet_look *k);
 /* Starts a look, unless one is under way or it is too early. The caller calls this function only while it
  * needs the result. by_time: 1: the look is for --until, and this worker has read its shards up to that

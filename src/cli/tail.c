@@ -450,9 +450,10 @@ static void leave_at_tip(tail *t) {
 }
 
 static int is_read_until(tail *t, reading *rd);
+static int open_metrics(tail *t);
 
-/* With leases: looks at the rows of the whole application, while -e, --until or --timeout needs that. Ends
- * the command when the condition of -e or --until is met. */
+/* With leases: looks at the rows of the whole application, while -e, --until or --timeout needs that. Ends the
+ * command when the condition of -e or --until is met, with or without leases. */
 static void look_at_fleet(tail *t) {
   const slp_args *a = t->app.args;
   for (size_t i = 0; i < t->n && has_leases(t) && !t->ending; i++) {
@@ -476,8 +477,10 @@ static void on_tip(slp_cli_consumer *c) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   rd->at_tip = 1;
-  if (!has_leases(t)) leave_at_tip(t);
+  look_at_fleet(t);
 }
+
+static void on_looked(slp_cli_consumer *c) { leave_at_tip(c->user); }
 
 static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what) {
   tail *t = c->user;
@@ -487,8 +490,6 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
     fail_tail(t, rd, "no memory");
   if (t->app.args->shard_key && what == SLOOP_SHARD_ENDED && !t->ending) slp_follow_ended(&t->follow, shard);
 }
-
-static int open_metrics(tail *t);
 
 static void on_closed(slp_cli_consumer *c) {
   tail *t = c->user;
@@ -698,7 +699,7 @@ static int open_at(tail *t, reading *rd, const sloop_opts_t *o, const char *name
   c->name = name_or_null;
   c->token_file = token_file_or_null;
   slp_until_init(&rd->until, t->app.mem, t->app.args->until_ms);
-  slp_fleet_look_init(&rd->look, t->app.mem, c);
+  slp_fleet_look_init(&rd->look, t->app.mem, c, on_looked);
   int r = slp_cli_consumer_open_idle(c, &t->app, o);
   rd->opened = !r;
   return r;

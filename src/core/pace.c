@@ -54,6 +54,15 @@ void slp_pace_shrink(slp_pace *p) {
 void slp_pace_sent(slp_pace *p, uint64_t now_us, int floor) {
   if (!floor && p->seen && now_us - p->sent_us < SLP_PACE_FLOOR_US) p->hasty_us = now_us;
   p->sent_us = now_us;
+  p->calls_n += p->calls_n < UINT8_MAX;
+}
+
+int slp_pace_confirms_tip(slp_pace *p, uint32_t records, int full, int64_t behind_ms) {
+  if (p->tip_seen || full || behind_ms != 0) return 0;
+  p->tip_seen = 1;
+  /* without a hasty call in the last second, calls are SLP_PACE_FLOOR_US apart */
+  int hasty = slp_pace_haste_over_us(p) > p->sent_us + SLP_PACE_FLOOR_US;
+  return records > 0 && (p->calls_n < SLP_PACE_CALLS_A_SECOND || !hasty);
 }
 
 uint64_t slp_pace_haste_over_us(const slp_pace *p) { return p->hasty_us ? p->hasty_us + SECOND_US : 0; }

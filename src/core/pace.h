@@ -16,8 +16,10 @@ typedef struct slp_pace {
   uint64_t sent_us; /* when the last call for a page began */
   /* when a call was last begun less than SLP_PACE_FLOOR_US after the call before it; 0: never */
   uint64_t hasty_us;
-  uint8_t seen; /* 1: a page has come */
-  uint8_t idle; /* 1: the last page had no records */
+  uint8_t seen;     /* 1: a page has come */
+  uint8_t idle;     /* 1: the last page had no records */
+  uint8_t tip_seen; /* 1: a page has come after which, by the lag it states, nothing was left to read */
+  uint8_t calls_n;  /* calls for a page so far, at most UINT8_MAX */
 } slp_pace;
 
 /* How many records a call asks for while no page has come yet. Few, because they may be large: only the first
@@ -60,6 +62,14 @@ uint64_t slp_pace_haste_over_us(const slp_pace *p);
  * tests whether the service allows more by now. */
 #define SLP_PACE_GAP_US_MAX 2000000
 void slp_pace_throttled(slp_pace *p);
+/* To be called for each page. Returns 1 if the shard should be asked again after SLP_PACE_FLOOR_US, although
+ * the page states that nothing is left to read. Only an empty page shows that a shard is at its tip (reading.h),
+ * and a job that ends there would otherwise wait poll_ms for it. Returns 1 at most once for each shard: after
+ * the first page that reaches the tip, if it has records, and if the service counts no more than
+ * SLP_PACE_CALLS_A_SECOND calls in any second then. full: 1 if more records wait; behind_ms: the lag that the
+ * page states, -1: none. */
+#define SLP_PACE_CALLS_A_SECOND 5
+int slp_pace_confirms_tip(slp_pace *p, uint32_t records, int full, int64_t behind_ms);
 /* Returns the wait between the sending of the last call and the next call. The wait is at least gap_us, and
  * otherwise:
  *   before any page:  0

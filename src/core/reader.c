@@ -658,6 +658,7 @@ static void take_page(slp_shard *s, slp_str next) {
     c->leases->ops->settled(c->leases, s, 1);
   if (!next.n) p.full = 0; /* without a next iterator, don't hurry: the page may be faulty */
   int seeks_tip = p.behind_ms < 0 && !slp_reading_at_tip(s), behind = p.full || p.behind_ms > 0 || seeks_tip;
+  behind |= slp_pace_confirms_tip(&s->reader.pace, p.n, p.full, p.behind_ms);
   int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at)); /* SLP_PACE_EMPTIES_AT_TIP */
   uint64_t wait =
       slp_pace_wait_us(&s->reader.pace, full, behind, c->o->poll_ms, c->floor_learned, random_below_1000(s));

@@ -65,6 +65,21 @@ SCENE(at_the_tip_records_come_within_a_poll_and_in_order) {
   CHECK(st->u.judged->delay_us_max < 2300000);
 }
 
+SCENE(a_backlog_is_known_to_be_all_within_two_fifths_of_a_second_and_by_one_call_more) {
+  stage_begin(st, seed, 4);
+  slp_world_put_many(st->w, st->stream, 1000, 100);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 400);
+  CHECK_INT(st->u.judged->records, 1000);
+  CHECK(st->u.judged->tips >= 1); /* a poll interval has not passed yet */
+  CHECK_INT(st->w->gets, 4 * 3);  /* 8 records, all others, and the empty page */
+  slp_world_pass(st->w, 10000);
+  uint64_t calls = st->w->gets;
+  slp_world_put_many(st->w, st->stream, 1000, 100);
+  slp_world_pass(st->w, 10000);
+  CHECK_BELOW(st->w->gets - calls, 4 * 13); /* later tips are not confirmed: a call a second */
+}
+
 SCENE(an_idle_stream_costs_one_call_a_second_and_shard) {
   stage_begin(st, seed, 4);
   slp_user_start(&st->u);

@@ -47,6 +47,51 @@ TEST(calls_made_in_haste_count_for_a_second) {
   CHECK_INT(slp_pace_haste_over_us(&p), 1051000);
 }
 
+/* Makes n calls, gap_us apart, each of which brings a full page. Returns when the last one began. */
+static uint64_t call_often(slp_pace *p, int n, uint64_t gap_us) {
+  for (int i = 0; i < n; i++) {
+    slp_pace_sent(p, 1000000 + (uint64_t)i * gap_us, 0);
+    slp_pace_page(p, 500, 100, i + 1 < n, 1, 10000);
+  }
+  return 1000000 + (uint64_t)(n - 1) * gap_us;
+}
+
+TEST(the_first_page_with_records_that_reaches_the_tip_is_confirmed_soon_and_only_that_one) {
+  slp_pace p;
+  slp_pace_init(&p);
+  call_often(&p, 2, 1000);
+  CHECK(!slp_pace_confirms_tip(&p, 500, 1, 0));  /* more waits, so the next call is made at once */
+  CHECK(!slp_pace_confirms_tip(&p, 500, 0, 30)); /* behind its tip */
+  CHECK(!slp_pace_confirms_tip(&p, 500, 0, -1)); /* the service does not say */
+  CHECK(slp_pace_confirms_tip(&p, 500, 0, 0));
+  CHECK(!slp_pace_confirms_tip(&p, 500, 0, 0));
+  slp_pace_init(&p);
+  call_often(&p, 1, 0);
+  CHECK(!slp_pace_confirms_tip(&p, 0, 0, 0)); /* an empty page says it all */
+  CHECK(!slp_pace_confirms_tip(&p, 500, 0, 0));
+}
+
+TEST(a_tip_is_not_confirmed_by_a_sixth_call_within_a_second) {
+  slp_pace p;
+  slp_pace_init(&p);
+  call_often(&p, 4, 1000);
+  CHECK(slp_pace_confirms_tip(&p, 500, 0, 0)); /* by the fifth call */
+  slp_pace_init(&p);
+  call_often(&p, 5, 1000);
+  CHECK(!slp_pace_confirms_tip(&p, 500, 0, 0));
+  slp_pace_init(&p);
+  call_often(&p, 300, 200000); /* none of them is hasty */
+  CHECK(slp_pace_confirms_tip(&p, 500, 0, 0));
+  slp_pace_init(&p);
+  uint64_t last_us = call_often(&p, 300, 1000);
+  for (int i = 1; i <= 4; i++) slp_pace_sent(&p, last_us + (uint64_t)i * 200000, 0);
+  CHECK(slp_pace_confirms_tip(&p, 500, 0, 0)); /* the last hasty call will be a second old */
+  slp_pace_init(&p);
+  last_us = call_often(&p, 300, 1000);
+  for (int i = 1; i <= 3; i++) slp_pace_sent(&p, last_us + (uint64_t)i * 200000, 0);
+  CHECK(!slp_pace_confirms_tip(&p, 500, 0, 0));
+}
+
 TEST(empty_pages_of_a_shard_behind_become_no_hot_loop) {
   slp_pace p;
   slp_pace_init(&p);
