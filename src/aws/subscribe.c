@@ -34,6 +34,8 @@
 #define SLICE_RECORDS 256u
 /* How many bytes of the next event may come with the end of an event: the most that curl passes on once. */
 #define PIECE_BYTES (16u * 1024)
+/* An event that is announced with more bytes than this gets room for them only as they come. */
+#define ANNOUNCED_MAX (4u * 1024 * 1024)
 /* Bytes before a payload that are made spaces, instead of moving the payload to the front. */
 #define SPACES_MAX 1024u
 /* The assumed longest delay between the creation of an event and its arrival. If it were longer, an event
@@ -267,12 +269,19 @@ static int handle_event_message(subscription *u, const slp_event_message *m) {
   return 0;
 }
 
-/* Makes room for all of an event whose length is known. Without memory for it, the room grows as bytes
- * come. */
+/* Makes room for an event whose length is known: for all of it if that is at most ANNOUNCED_MAX. The length is
+ * only announced, so a larger event gets ANNOUNCED_MAX first, and twice the room whenever it is full. Without
+ * memory for it, the room grows as bytes come. */
 static void reserve_for_event(subscription *u) {
-  size_t whole = u->events.at + u->events.total + PIECE_BYTES;
-  if (u->events.total > PIECE_BYTES && whole > u->in.n && whole <= u->in.max)
-    (void)slp_buf_reserve_exactly(&u->in, whole - u->in.n);
+  slp_buf *in = &u->in;
+  size_t whole = u->events.at + u->events.total + PIECE_BYTES, room = whole;
+  if (u->events.total <= PIECE_BYTES || whole <= in->cap || whole > in->max) return;
+  if (whole > ANNOUNCED_MAX) {
+    if (in->cap >= ANNOUNCED_MAX && in->cap - in->n >= PIECE_BYTES)
+      return; /* there is room for the next piece */
+    room = slp_min_u64(whole, slp_max_u64(ANNOUNCED_MAX, 2 * (uint64_t)in->cap));
+  }
+  (void)slp_buf_reserve_exactly(in, room - in->n);
 }
 
 static void advance_subscription(subscription *u) {

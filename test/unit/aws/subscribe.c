@@ -91,7 +91,7 @@ static void wired_resume(slp_host *h, slp_http *call) {
 }
 
 /* ---- the stream ------------------------------------------------------------------------------------------ */
-static char stream[400000];
+static char stream[11000000];
 static size_t stream_n, ends[8], ends_n; /* where each message ends */
 static int more_headers;                 /* each of 108 bytes */
 
@@ -258,22 +258,42 @@ static void on_large_event(slp_op_subscribe *o) {
   on_event(o);
 }
 
-TEST(a_large_event_takes_the_room_it_needs) {
-  static char payload[150100];
+/* Makes the stream one event with a payload of so many bytes. */
+static void make_large_event(size_t payload_bytes) {
+  static char payload[10500000];
   int n = snprintf(payload, sizeof payload,
                    "{\"Records\":[{\"SequenceNumber\":\"11\",\"Data\":\"eA==\",\"PartitionKey\":\"k\"}],"
                    "\"ContinuationSequenceNumber\":\"115\",\"MillisBehindLatest\":0,\"Beside\":\"");
-  memset(payload + n, 'b', 150000 - (size_t)n);
-  strcpy(payload + 150000, "\"}");
+  memset(payload + n, 'b', payload_bytes - (size_t)n);
+  strcpy(payload + payload_bytes, "\"}");
   stream_n = ends_n = 0;
   add("event", ":event-type", "SubscribeToShardEvent", payload);
   piece = 16384;
-  open_it(stream_n, 0);
-  op.on_event = on_large_event;
-  fake_run(&f, 5000000);
-  CHECK_STR(seen, "11(115) ");
-  CHECK(cap_of_page >= stream_n && cap_of_page <= stream_n + 16384);
-  close_it();
+}
+
+TEST(a_large_event_takes_the_room_it_needs) {
+  static const size_t sizes[] = {150000, 4100000, 4194304, 9000000, 10400000};
+  for (size_t i = 0; i < SLP_COUNT(sizes); i++) {
+    make_large_event(sizes[i]);
+    open_it(stream_n, 0);
+    op.on_event = on_large_event;
+    fake_run(&f, 5000000);
+    CHECK_STR(seen, "11(115) ");
+    CHECK(cap_of_page >= stream_n && cap_of_page <= stream_n + 16384);
+    close_it();
+  }
+}
+
+TEST(a_large_event_that_is_only_announced_takes_4_MB_and_then_twice_what_has_come) {
+  static const size_t come[] = {100, 20000, 4000000, 5000000, 9000000};
+  for (size_t i = 0; i < SLP_COUNT(come); i++) {
+    make_large_event(10400000);
+    open_it(come[i], SLP_MORE);
+    fake_run(&f, 5000000);
+    size_t room = come[i] < 4177920 ? 4194304 : 2 * come[i];
+    CHECK(mem->peak_bytes >= come[i] && mem->peak_bytes < room + 100000);
+    close_it();
+  }
 }
 
 TEST(cut_at_every_byte) { cut_everywhere(-ECONNRESET); }
