@@ -269,9 +269,9 @@ static int handle_event_message(subscription *u, const slp_event_message *m) {
   return 0;
 }
 
-/* Makes room for an event whose length is known: for all of it if that is at most ANNOUNCED_MAX. The length is
- * only announced, so a larger event gets ANNOUNCED_MAX first, and twice the room whenever it is full. Without
- * memory for it, the room grows as bytes come. */
+/* Makes room for an event whose length is known: for all of it if that is at most ANNOUNCED_MAX. The length
+ * is only announced, so a larger event gets ANNOUNCED_MAX first, and twice the room whenever it is full.
+ * Without memory for it, the room grows as bytes come. */
 static void reserve_for_event(subscription *u) {
   slp_buf *in = &u->in;
   size_t whole = u->events.at + u->events.total + PIECE_BYTES, room = whole;

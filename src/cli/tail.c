@@ -452,8 +452,8 @@ static void leave_at_tip(tail *t) {
 static int is_read_until(tail *t, reading *rd);
 static int open_metrics(tail *t);
 
-/* With leases: looks at the rows of the whole application, while -e, --until or --timeout needs that. Ends the
- * command when the condition of -e or --until is met, with or without leases. */
+/* With leases: looks at the rows of the whole application, while -e, --until or --timeout needs that. Ends
+ * the command when the condition of -e or --until is met. */
 static void look_at_fleet(tail *t) {
   const slp_args *a = t->app.args;
   for (size_t i = 0; i < t->n && has_leases(t) && !t->ending; i++) {
@@ -479,7 +479,6 @@ static void on_tip(slp_cli_consumer *c) {
   rd->at_tip = 1;
   look_at_fleet(t);
 }
-
 static void on_looked(slp_cli_consumer *c) { leave_at_tip(c->user); }
 
 static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what) {

@@ -63,11 +63,11 @@ uint64_t slp_pace_haste_over_us(const slp_pace *p);
 #define SLP_PACE_GAP_US_MAX 2000000
 void slp_pace_throttled(slp_pace *p);
 /* To be called for each page. Returns 1 if the shard should be asked again after SLP_PACE_FLOOR_US, although
- * the page states that nothing is left to read. Only an empty page shows that a shard is at its tip (reading.h),
- * and a job that ends there would otherwise wait poll_ms for it. Returns 1 at most once for each shard: after
- * the first page that reaches the tip, if it has records, and if the service counts no more than
- * SLP_PACE_CALLS_A_SECOND calls in any second then. full: 1 if more records wait; behind_ms: the lag that the
- * page states, -1: none. */
+ * the page states that nothing is left to read. Only an empty page shows that a shard is at its tip, and a
+ * job that ends there would otherwise wait poll_ms for it. Returns 1 at most once for each shard: after the
+ * first page that reaches the tip, if it has records, and if the service then counts no more than
+ * SLP_PACE_CALLS_A_SECOND calls in any second. full: 1 if more records wait; behind_ms: the lag that the page
+ * states, -1: none. */
 #define SLP_PACE_CALLS_A_SECOND 5
 int slp_pace_confirms_tip(slp_pace *p, uint32_t records, int full, int64_t behind_ms);
 /* Returns the wait between the sending of the last call and the next call. The wait is at least gap_us, and
