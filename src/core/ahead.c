@@ -10,6 +10,8 @@
 /* A shard of which a page comes so often is fast enough: smallest pages are then 50 MB a second. */
 #define OFTEN_US 10000u
 #define BYTES_MAX (UINT64_C(1) << 38)
+/* A consumer that had no page for so long after which more waited, is at its tip. */
+#define FORGET_US (2 * (uint64_t)TRIP_US_MAX)
 
 static const slp_ahead_span nothing = {.trip_us = UINT64_MAX};
 
@@ -49,9 +51,13 @@ void slp_ahead_trip(slp_ahead *a, uint64_t trip_us, uint64_t now_us) {
   a->needs = compute_needs(a);
 }
 
-uint64_t slp_ahead_page(const slp_ahead *a, uint32_t shards) {
-  if (a->needs <= SLP_AHEAD_PAGE_MIN) return SLP_AHEAD_PAGE_MIN;
-  return slp_max_u64(SLP_AHEAD_PAGE_MIN, a->needs / slp_max_u64(shards, 1));
+void slp_ahead_forget_old(slp_ahead *a, uint64_t now_us) {
+  if (a->since_us && now_us > a->since_us + FORGET_US) slp_ahead_init(a);
+}
+
+uint64_t slp_ahead_page(uint64_t needs, uint32_t shards) {
+  if (needs <= SLP_AHEAD_PAGE_MIN) return SLP_AHEAD_PAGE_MIN;
+  return slp_max_u64(SLP_AHEAD_PAGE_MIN, needs / slp_max_u64(shards, 1));
 }
 
 uint64_t slp_ahead_page_after(const slp_ahead *a, uint64_t bytes, uint64_t since_us) {
@@ -60,8 +66,8 @@ uint64_t slp_ahead_page_after(const slp_ahead *a, uint64_t bytes, uint64_t since
   return 4 * trip_us * slp_min_u64(bytes, BYTES_MAX) / slp_max_u64(OFTEN_US, slp_max_u64(since_us, trip_us));
 }
 
-uint64_t slp_ahead_most(const slp_ahead *a, uint32_t shards) {
-  uint64_t n = slp_max_u64(shards, 1), page = slp_ahead_page(a, shards);
+uint64_t slp_ahead_most(uint64_t needs, uint32_t shards) {
+  uint64_t n = slp_max_u64(shards, 1), page = slp_ahead_page(needs, shards);
   uint64_t more = slp_max_u64(2 * page, n * page / 4);
-  return n * page + slp_max_u64(more, slp_ahead_needs(a));
+  return n * page + slp_max_u64(more, needs);
 }

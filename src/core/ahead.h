@@ -22,7 +22,7 @@ typedef struct slp_ahead_span {
   uint64_t long_us; /* how long the span was; 0: it has not ended */
 } slp_ahead_span;
 
-typedef struct slp_ahead { /* one per engine */
+typedef struct slp_ahead { /* one per consumer, because the services of joined consumers may differ */
   uint64_t needs;          /* what slp_ahead_needs returns; computed when a round trip was learned */
   uint64_t since_us;       /* when the span `now` began; 0: no page has come yet */
   /* now: the span that is being filled; before: the two spans before it, the later one first */
@@ -37,8 +37,12 @@ void slp_ahead_came_back(slp_ahead *a, uint64_t bytes);
 void slp_ahead_trip(slp_ahead *a, uint64_t trip_us, uint64_t now_us);
 /* Returns twice the bytes that come back during a round trip; 0: not known yet. */
 static inline uint64_t slp_ahead_needs(const slp_ahead *a) { return a->needs; }
-/* Returns how many bytes the next page is to have, if `shards` shards bring pages alike. */
-uint64_t slp_ahead_page(const slp_ahead *a, uint32_t shards);
+/* Forgets everything if the last page after which more records waited came long before now_us. To be called
+ * for the consumers that are joined with one for which slp_ahead_trip is called. */
+void slp_ahead_forget_old(slp_ahead *a, uint64_t now_us);
+/* Returns how many bytes the next page is to have, if `shards` shards bring pages alike. needs: the sum of
+ * what slp_ahead_needs returns for all consumers of the engine. */
+uint64_t slp_ahead_page(uint64_t needs, uint32_t shards);
 /* Returns how many bytes the next page of a shard needs at the shard's own pace: four times what the shard
  * brings during one round trip, so a page is at most four times as large as the one before. One shard may
  * bring nearly all bytes, because its records come before those of the other shards. Then nothing else comes
@@ -46,8 +50,8 @@ uint64_t slp_ahead_page(const slp_ahead *a, uint32_t shards);
  * arrive. bytes: size of the shard's last page; since_us: how long ago that page was asked for. */
 uint64_t slp_ahead_page_after(const slp_ahead *a, uint64_t bytes, uint64_t since_us);
 /* Returns how many bytes may be fetched and not handed out. That is one page for each of `shards` shards, the
- * bytes of slp_ahead_needs, and at least two pages or a quarter of all pages more. A shard without records
- * may fetch a page in any case. */
-uint64_t slp_ahead_most(const slp_ahead *a, uint32_t shards);
+ * bytes of `needs`, and at least two pages or a quarter of all pages more. A shard without records may fetch
+ * a page in any case. */
+uint64_t slp_ahead_most(uint64_t needs, uint32_t shards);
 
 #endif

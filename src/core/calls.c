@@ -73,10 +73,17 @@ int slp_calls_grow(slp_shard *s, uint64_t need) {
 
 void slp_calls_learn_trip(slp_shard *s, const slp_op *op, uint64_t wait_us) {
   slp_engine *e = s->consumer->engine;
+  uint64_t now_us = slp_now_us(e->host);
   uint32_t trip_us = s->call.answered_us - (uint32_t)op->sent_us;
   /* a call that was sent again later than its first answer came, or without bytes, says nothing better */
   if (!s->call.answered_us || trip_us > INT32_MAX) trip_us = (uint32_t)(op->done_us - op->sent_us);
-  slp_ahead_trip(&e->ahead, slp_max_u64(trip_us, wait_us), slp_now_us(e->host));
+  slp_ahead_trip(&s->consumer->ahead, slp_max_u64(trip_us, wait_us), now_us);
+  e->ahead_needs = 0;
+  for (slp_list *it = e->consumers.next; it != &e->consumers; it = it->next) {
+    slp_ahead *ahead = &SLP_OWNER(it, slp_consumer, link)->ahead;
+    slp_ahead_forget_old(ahead, now_us);
+    e->ahead_needs += slp_ahead_needs(ahead);
+  }
 }
 
 uint32_t slp_calls_shards_busy(const slp_engine *e) {
@@ -87,8 +94,8 @@ uint32_t slp_calls_shards_busy(const slp_engine *e) {
 uint64_t slp_calls_page_worth(const slp_shard *s, const slp_src_fetch *last) {
   const slp_engine *e = s->consumer->engine;
   uint64_t since_us = slp_now_us(e->host) - last->rq.sent_us;
-  return slp_max_u64(slp_ahead_page(&e->ahead, slp_calls_shards_busy(e)),
-                     slp_ahead_page_after(&e->ahead, last->body_bytes, since_us));
+  return slp_max_u64(slp_ahead_page(e->ahead_needs, slp_calls_shards_busy(e)),
+                     slp_ahead_page_after(&s->consumer->ahead, last->body_bytes, since_us));
 }
 
 static void on_timer(slp_timer *t) { slp_pump_soon(SLP_OWNER(t, slp_engine, calls.timer)); }

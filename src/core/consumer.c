@@ -3,6 +3,7 @@
  * Some failures do not pass by waiting: the stream does not exist, access is refused, no credentials are
  * found. Until the first listing has succeeded, such a failure ends the consumer. Afterwards every failed
  * call is repeated for ever, because a server must survive an hour in which its services fail. */
+#include "core/ahead.h"
 #include "core/consumer.h"
 
 #include "base/fail.h"
@@ -601,6 +602,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
   c->handle = handle;
   c->o = o;
   c->retention_ms = -1;
+  slp_ahead_init(&c->ahead);
   slp_map_init(&c->shards, e->mem);
   slp_seek_init(c);
   slp_list_init(&c->namings);

@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "core/ahead.h"
 #include "core/core.h"
 #include "core/delay.h"
 #include "core/leases.h"
@@ -35,6 +36,7 @@ struct slp_consumer {
   uint64_t life_us;      /* when `life` last changed */
   slp_svctime service;
   slp_delay delay; /* how long pushed records take to arrive, learned from earlier ones */
+  slp_ahead ahead; /* how many bytes are worth fetching before they are needed */
   slp_map shards;  /* shard id -> slp_shard */
   slp_tally sum;
   slp_listing listing;

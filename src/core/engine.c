@@ -1,7 +1,6 @@
 /* engine.c - creates and frees an engine, which joined consumers share. */
 #include "base/list.h"
 #include "base/mem.h"
-#include "core/ahead.h"
 #include "core/batch.h"
 #include "core/budget.h"
 #include "core/calls.h"
@@ -34,7 +33,6 @@ int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts
   slp_list_init(&e->consumers);
   slp_list_init(&e->ready_shards);
   slp_budget_init(&e->budget, o->buffered_bytes_max);
-  slp_ahead_init(&e->ahead);
   slp_merge_init(&e->merge, mem);
   slp_pages_init(e);
   slp_calls_init(e, o->in_flight_max);

@@ -5,7 +5,6 @@
 
 #include "base/list.h"
 #include "base/mem.h"
-#include "core/ahead.h"
 #include "core/batch_part.h"
 #include "core/budget.h"
 #include "core/calls.h"
@@ -26,7 +25,7 @@ struct slp_engine {
   uint32_t shards_n;
   uint32_t behind_n; /* number of shards whose last page said that more records wait */
   slp_budget budget;
-  slp_ahead ahead; /* how much of the budget is used */
+  uint64_t ahead_needs; /* the sum of slp_ahead_needs of all consumers: how much of the budget is used */
   slp_pages pages;
   slp_calls calls;
   slp_meet polls;                /* groups the polls of several shards, so that they are sent together */

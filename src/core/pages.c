@@ -48,7 +48,7 @@ void slp_pages_back(slp_engine *e, slp_page *page) {
   if (!page) return;
   uint64_t bytes = slp_page_bytes(page);
   int worth = bytes >= SPARE_BYTES_MIN && e->behind_n &&
-              bytes <= LARGER_BY * slp_ahead_page(&e->ahead, slp_calls_shards_busy(e)) &&
+              bytes <= LARGER_BY * slp_ahead_page(e->ahead_needs, slp_calls_shards_busy(e)) &&
               e->pages.bytes + bytes <= slp_budget_max(&e->budget) / 4;
   spare *sp = worth && bytes <= slp_budget_free(&e->budget) ? SLP_NEW(e->mem, spare) : NULL;
   if (!sp) {

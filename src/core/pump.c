@@ -359,7 +359,7 @@ static uint64_t would_fetch_ahead(slp_shard *s) {
 }
 
 static uint64_t most_ahead(const slp_engine *e) {
-  return slp_ahead_most(&e->ahead, slp_calls_shards_busy(e));
+  return slp_ahead_most(e->ahead_needs, slp_calls_shards_busy(e));
 }
 
 /* Makes s wait if it would fetch further ahead than is worth it. Returns 1 if s waits. */

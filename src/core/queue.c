@@ -505,8 +505,7 @@ void slp_queue_settle(slp_shard *s) {
     slp_buffered *buffered = buffered_of(it);
     it = it->next;
     if (buffered->out) continue;
-    if (buffered->page && !buffered->unacked)
-      slp_ahead_came_back(&buffered->engine->ahead, buffered->charged);
+    if (buffered->page && !buffered->unacked) slp_ahead_came_back(&s->consumer->ahead, buffered->charged);
     if (buffered->unacked == 0 && buffered->link.prev == &s->queue.pages) {
       slp_queue_free(buffered);
     } else if (buffered->page && !buffered->unacked) {

@@ -298,6 +298,42 @@ SCENE(two_consumers_side_by_side_read_everything_each) {
   slp_user_free(&other);
 }
 
+static void answer_late(slp_world *w, const char *op, slp_known_shard *shard, slp_sim_reply *reply) {
+  slp_known_stream *slow = w->user;
+  (void)op;
+  if (shard == &slow->shards[0]) reply->delay_ms += 200;
+}
+
+/* The first stream's service answers at once. From such round trips alone it would seem that small pages are
+ * enough, also where each takes 0.2 s. */
+SCENE(of_two_joined_streams_the_far_one_gets_larger_pages) {
+  sloop_sandbox_opts_t unlimited;
+  sloop_sandbox_opts_init(&unlimited);
+  unlimited.reads_per_second = unlimited.read_bytes_per_second = 0;
+  stage_begin_with(st, seed, 1, &unlimited);
+  st->w->rate_unchecked = 1;
+  slp_known_stream *far = slp_world_stream(st->w, "refunds", 1);
+  st->w->on_answer = answer_late;
+  st->w->user = far;
+  for (int i = 0; i < 900; i++) {
+    slp_world_put(st->w, i % 3 ? far : st->stream, 20000);
+    if (i % 9 == 0) slp_world_pass(st->w, 1);
+  }
+  slp_user other;
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_user_init_beside(&other, &st->u, far, 1);
+  CHECK_INT(slp_user_open(&other), 0);
+  slp_user_start(&st->u);
+  slp_user_start(&other);
+  slp_user *both[] = {&st->u, &other};
+  slp_user_wait(&other, 60000, joined_read, both);
+  CHECK_CAUGHT_UP(&other, 1000);
+  CHECK_BELOW(far->shards[0].polls, 14); /* 16 MB of answers; 30 pages of SLP_AHEAD_PAGE_MIN */
+  slp_user_finish(&other);
+  slp_user_finish(&st->u);
+  slp_user_free(&other);
+}
+
 static uint64_t hash_of_story(uint64_t seed) {
   stage st = {0};
   stage_begin(&st, seed, 3);

@@ -20,11 +20,11 @@ TEST(before_anything_came_back_pages_are_small) {
   slp_ahead a;
   slp_ahead_init(&a);
   CHECK_INT(slp_ahead_needs(&a), 0);
-  CHECK_INT(slp_ahead_page(&a, 0), SLP_AHEAD_PAGE_MIN);
-  CHECK_INT(slp_ahead_page(&a, 8), SLP_AHEAD_PAGE_MIN);
-  CHECK_INT(slp_ahead_most(&a, 1), 3 * SLP_AHEAD_PAGE_MIN);
-  CHECK_INT(slp_ahead_most(&a, 8), 10 * SLP_AHEAD_PAGE_MIN);
-  CHECK_INT(slp_ahead_most(&a, 64), 80 * SLP_AHEAD_PAGE_MIN);
+  CHECK_INT(slp_ahead_page(slp_ahead_needs(&a), 0), SLP_AHEAD_PAGE_MIN);
+  CHECK_INT(slp_ahead_page(slp_ahead_needs(&a), 8), SLP_AHEAD_PAGE_MIN);
+  CHECK_INT(slp_ahead_most(slp_ahead_needs(&a), 1), 3 * SLP_AHEAD_PAGE_MIN);
+  CHECK_INT(slp_ahead_most(slp_ahead_needs(&a), 8), 10 * SLP_AHEAD_PAGE_MIN);
+  CHECK_INT(slp_ahead_most(slp_ahead_needs(&a), 64), 80 * SLP_AHEAD_PAGE_MIN);
 }
 
 TEST(twice_what_comes_back_in_a_round_trip_is_needed) {
@@ -33,9 +33,10 @@ TEST(twice_what_comes_back_in_a_round_trip_is_needed) {
   play(&a, 1, 2000, 10, MB, 50 * MS); /* 100 MB/s */
   uint64_t needs = slp_ahead_needs(&a);
   CHECK(needs >= 10 * MB && needs < 11 * MB);
-  CHECK_INT(slp_ahead_page(&a, 8), needs / 8);
-  CHECK_INT(slp_ahead_page(&a, 100), SLP_AHEAD_PAGE_MIN);
-  CHECK(slp_ahead_most(&a, 8) >= 2 * needs - 8 && slp_ahead_most(&a, 8) <= 2 * needs);
+  CHECK_INT(slp_ahead_page(slp_ahead_needs(&a), 8), needs / 8);
+  CHECK_INT(slp_ahead_page(slp_ahead_needs(&a), 100), SLP_AHEAD_PAGE_MIN);
+  CHECK(slp_ahead_most(slp_ahead_needs(&a), 8) >= 2 * needs - 8 &&
+        slp_ahead_most(slp_ahead_needs(&a), 8) <= 2 * needs);
 }
 
 TEST(a_round_trip_that_waited_for_something_else_does_not_count) {
@@ -56,6 +57,24 @@ TEST(what_a_fast_consumer_needed_is_forgotten_within_a_second_of_a_slow_one) {
   play(&a, now_us + UINT64_C(3600000000), 1, 1, MB, 50 * MS); /* an hour at the tip */
   play(&a, now_us + UINT64_C(3601000000), 1, 1, MB, 50 * MS);
   CHECK(slp_ahead_needs(&a) < MB);
+}
+
+TEST(a_joined_consumer_that_brings_no_full_page_for_20_s_needs_nothing) {
+  slp_ahead a, slow;
+  slp_ahead_init(&a);
+  slp_ahead_forget_old(&a, UINT64_C(3600000000)); /* no page has come yet */
+  uint64_t now_us = play(&a, 1, 2000, 10, MB, 50 * MS);
+  slp_ahead_forget_old(&a, now_us + 19 * UINT64_C(1000000));
+  CHECK(slp_ahead_needs(&a) >= 10 * MB);
+  slp_ahead_forget_old(&a, now_us + 21 * UINT64_C(1000000));
+  CHECK_INT(slp_ahead_needs(&a), 0);
+  slp_ahead_init(&slow); /* a round trip as long as any that counts */
+  for (now_us = 1; now_us < UINT64_C(100000000); now_us += 10000 * MS) {
+    slp_ahead_forget_old(&slow, now_us + 9000 * MS);
+    slp_ahead_came_back(&slow, MB);
+    slp_ahead_trip(&slow, 10000 * MS, now_us);
+  }
+  CHECK_INT(slp_ahead_needs(&slow), 2 * MB);
 }
 
 TEST(a_shard_that_brings_a_page_in_each_round_trip_gets_larger_pages) {
@@ -81,8 +100,8 @@ TEST(absurd_numbers_overflow_nothing) {
   slp_ahead_init(&a);
   play(&a, 1, 1000, 250, UINT64_MAX / 4, UINT64_MAX / 4);
   CHECK(slp_ahead_needs(&a) > UINT64_C(1) << 38);
-  CHECK(slp_ahead_page(&a, UINT32_MAX) >= SLP_AHEAD_PAGE_MIN);
+  CHECK(slp_ahead_page(slp_ahead_needs(&a), UINT32_MAX) >= SLP_AHEAD_PAGE_MIN);
   CHECK(slp_ahead_page_after(&a, UINT64_MAX, UINT64_MAX) <= UINT64_C(1) << 40);
   CHECK(slp_ahead_page_after(&a, UINT64_MAX, 0) == UINT64_C(1) << 40);
-  CHECK(slp_ahead_most(&a, UINT32_MAX) > slp_ahead_page(&a, UINT32_MAX));
+  CHECK(slp_ahead_most(slp_ahead_needs(&a), UINT32_MAX) > slp_ahead_page(slp_ahead_needs(&a), UINT32_MAX));
 }
