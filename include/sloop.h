@@ -349,15 +349,17 @@ typedef struct sloop_opts_s {
   sloop_trimmed_t on_trimmed;    /* SLOOP_TRIMMED_CONTINUE */
   /* How it is read. */
   sloop_wire_t wire;           /* SLOOP_WIRE_AUTO */
-  uint32_t poll_ms;            /* 1000. Time between two calls at a shard's tip. The service's limit is 5
-                                  calls a second for each shard, shared by all readers, so below 200 is
-                                  pointless even for a sole reader. From 1 to 3600000 */
+  uint32_t poll_ms;            /* 1000. Time between two calls at a shard's tip; a shard whose records
+                                  have just been read to the tip for the first time is asked again after
+                                  200. The service's limit is 5 calls a second for each shard, shared by
+                                  all readers, so below 200 is pointless even for a sole reader. From 1 to
+                                  3600000 */
   uint32_t list_ms;            /* 60000. Time between two listings of the shards. In a fleet one worker
                                   lists them for all and then reads the lease table; there the interval is
                                   at least 6 ms for each shard, and with schema "kinsumer" at most lease_ms
                                   / 5. From 1000 to 86400000 */
-  uint32_t fetch_records_max;  /* 10000. Records asked for in one call. DynamoDB Streams give 1000 at most.
-                                  From 1 to 10000 */
+  uint32_t fetch_records_max;  /* 10000. Records asked for in one call, of which a shard's first asks for 8.
+                                  DynamoDB Streams give 1000 at most. From 1 to 10000 */
   uint32_t in_flight_max;      /* 128. Calls at once. From 1 to 4096 */
   uint64_t buffered_bytes_max; /* 64 MiB. Bytes that are fetched and not given back; one page may exceed
                                   it. Only as much is used as a round trip needs. From 65536 */

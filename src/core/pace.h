@@ -23,7 +23,8 @@ typedef struct slp_pace {
 } slp_pace;
 
 /* How many records a call asks for while no page has come yet. Few, because they may be large: only the first
- * page shows how many fit into a page of the size that is wanted. */
+ * page shows how many fit into a page of the size that is wanted. A shard with fewer records than that needs
+ * no call more, because its page is not full. */
 #define SLP_PACE_FIRST_LIMIT 8
 /* the least number of records that later calls ask for, if that many fit */
 #define SLP_PACE_LEAST_LIMIT 500

@@ -80,6 +80,17 @@ SCENE(a_backlog_is_known_to_be_all_within_two_fifths_of_a_second_and_by_one_call
   CHECK_BELOW(st->w->gets - calls, 4 * 13); /* later tips are not confirmed: a call a second */
 }
 
+/* The first call asks for 8 records. */
+SCENE(a_shard_of_fewer_than_8_records_takes_one_page_and_one_of_8_two) {
+  stage_begin(st, seed, 2);
+  for (size_t i = 0; i < 15; i++) slp_world_put_to(st->w, st->stream, i < 7 ? 0 : 1, 100);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 150); /* nothing is asked again before 0.2 s are over */
+  CHECK_INT(st->u.judged->records, 15);
+  CHECK_INT(st->stream->shards[0].polls, 1);
+  CHECK_INT(st->stream->shards[1].polls, 2);
+}
+
 SCENE(an_idle_stream_costs_one_call_a_second_and_shard) {
   stage_begin(st, seed, 4);
   slp_user_start(&st->u);
