@@ -6,12 +6,16 @@
 #   meson setup --cross-file PREFIX/sloop.ini --prefer-static build
 #
 # WORK (PREFIX/work unless given) keeps the downloads and the folders of the builds; a second run with it builds only what
-# is missing. What is built depends on the pins below and on the compiler alone: no path of PREFIX or WORK is in a library.
+# is missing, or what has another pin now with all that come after it in the list. What is built depends on the pins below
+# and on the compiler alone: no path of PREFIX or WORK is in a library.
 #
 # Needs apt-get, dpkg-source (dpkg-dev), perl, make, cmake, tclsh, xz and the compiler, of Debian 12 or later: gcc, or the gcc of
 # crossbuild-essential-arm64, -s390x or -i386. Needs no root. The mirror is that of the machine's own sources;
-# SLOOP_DEBIAN and SLOOP_DEBIAN_SECURITY name another. A pinned version that the mirror has replaced is the failure that
-# says so: a new pin is a new version below and the SHA-256 of its .dsc, which names the sums of all other files.
+# SLOOP_DEBIAN and SLOOP_DEBIAN_SECURITY name another, such as a snapshot of both. A version that the mirror has replaced is
+# taken from there while the mirror has its files, and is the failure that says so after that. A new pin is a new version
+# below and the SHA-256 of its .dsc, which names the sums of all other files.
+#
+#   sh src/pack/dependencies.sh --newer [WORK]      # says which pins Debian has a newer version of; status 1 if any
 set -eu
 umask 022
 
@@ -32,20 +36,28 @@ die() {
   echo "dependencies: $*" >&2
   exit 1
 }
-[ $# -ge 2 ] || die "usage: dependencies.sh TRIPLE PREFIX [WORK]"
-triple=$1
-mkdir -p "$2" "${3:-$2/work}"
-prefix=$(cd -- "$2" && pwd)
-work=$(cd -- "${3:-$2/work}" && pwd)
+triple=${1:-}
+if [ "$triple" = --newer ]; then
+  prefix=
+  work=${2:-$(mktemp -d /var/tmp/sloop-newer.XXXXXX)}
+  mkdir -p "$work"
+else
+  [ $# -ge 2 ] || die "usage: dependencies.sh TRIPLE PREFIX [WORK], or --newer [WORK]"
+  mkdir -p "$2" "${3:-$2/work}"
+  prefix=$(cd -- "$2" && pwd)
+  work=${3:-$2/work}
+fi
+work=$(cd -- "$work" && pwd)
 jobs=${SLOOP_JOBS:-$(nproc)}
 case $triple in
   x86_64-linux-musl) gnu=x86_64-linux-gnu openssl=linux-x86_64 cpu=x86_64 family=x86_64 endian=little qemu= ;;
   i686-linux-musl) gnu=i686-linux-gnu openssl=linux-x86 cpu=i686 family=x86 endian=little qemu= ;;
   aarch64-linux-musl) gnu=aarch64-linux-gnu openssl=linux-aarch64 cpu=aarch64 family=aarch64 endian=little qemu=qemu-aarch64-static ;;
   s390x-linux-musl) gnu=s390x-linux-gnu openssl=linux64-s390x cpu=s390x family=s390x endian=big qemu=qemu-s390x-static ;;
+  --newer) gnu= ;;
   *) die "an unknown triple: $triple" ;;
 esac
-for command in apt-get dpkg-source perl make cmake tclsh gcc "$gnu-gcc" "$gnu-ar"; do
+for command in apt-get dpkg-source perl make cmake tclsh gcc ${gnu:+"$gnu-gcc" "$gnu-ar"}; do
   command -v "$command" >/dev/null || die "needs $command"
 done
 
@@ -62,8 +74,10 @@ security=${SLOOP_DEBIAN_SECURITY:-$(mirror_of /debian-security)}
 
 # A package list of our own: the machine's is left alone, and root is not needed.
 apt=$work/apt
-private_apt() {
-  apt-get -q -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State="$apt/state" \
+private_apt() { # private_apt COMMAND ARGUMENT...: COMMAND is apt-get or apt-cache
+  command=$1
+  shift
+  "$command" -q -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State="$apt/state" \
     -o Dir::Cache="$apt/cache" -o Dir::State::status="$apt/status" -o APT::Sandbox::User="$(id -un)" "$@"
 }
 fetch_lists() {
@@ -73,36 +87,76 @@ fetch_lists() {
   key=signed-by=/usr/share/keyrings/debian-archive-keyring.gpg
   printf 'deb-src [%s] %s %s main\n' "$key" "$mirror" trixie "$key" "$mirror" trixie-updates "$key" "$security" trixie-security \
     >"$apt/sources.list"
-  private_apt update >"$work/apt.log" 2>&1 || { tail -n 5 "$work/apt.log" >&2; die "apt-get update failed"; }
+  private_apt apt-get update >"$work/apt.log" 2>&1 || { tail -n 5 "$work/apt.log" >&2; die "apt-get update failed"; }
   : >"$apt/fetched"
+}
+
+names=$(printf '%s' "$pins" | sed -n 's/^\([a-z0-9]\{1,\}\) .*/\1/p')
+if [ "$triple" = --newer ]; then
+  rm -f "$apt/fetched"
+  fetch_lists
+  newer=0
+  for name in $names; do
+    pinned=$(printf '%s' "$pins" | sed -n "s/^$name  *\([^ ]*\) .*/\1/p")
+    for version in $(private_apt apt-cache showsrc --only-source "$name" | sed -n 's/^Version: //p'); do
+      dpkg --compare-versions "$version" gt "$pinned" || continue
+      echo "$name: $version is newer than $pinned"
+      newer=1
+    done
+  done
+  [ -n "${2:-}" ] || rm -rf "$work"
+  exit "$newer"
+fi
+
+# pin_of NAME: its version and the sum of its .dsc. pins_until NAME: the pins of all that are built before it, and its own.
+pins_until() { printf '%s' "$pins" | sed "/^$1 /q"; }
+pin_of() { printf '%s' "$pins" | sed -n "s/^$1  *//p"; }
+
+# from_pool NAME VERSION SUM: downloads a version that the mirror no longer lists and still has. Returns 1 if it has not.
+from_pool() {
+  case $1 in
+    lib*) initial=${1%"${1#????}"} ;;
+    *) initial=${1%"${1#?}"} ;;
+  esac
+  dsc=$work/downloads/$1_${2#*:}.dsc
+  for pool in "$mirror/pool/main" "$security/pool/updates/main"; do
+    /usr/lib/apt/apt-helper download-file "$pool/$initial/$1/$1_${2#*:}.dsc" "$dsc" "SHA256:$3" || continue
+    sed -n '/^Checksums-Sha256:/,/^[^ C]/s/^ \([0-9a-f]*\) [0-9]* \(.*\)$/\1 \2/p' "$dsc" | while read -r sum file; do
+      /usr/lib/apt/apt-helper download-file "$pool/$initial/$1/$file" "$work/downloads/$file" "SHA256:$sum" || exit 1
+    done && return 0
+  done
+  rm -f "$dsc"
+  return 1
 }
 
 # fetch NAME: unpacks the pinned source to $work/src/NAME, checked.
 fetch() {
   name=$1
-  [ ! -e "$work/src/$name/.unpacked" ] || return 0
   # shellcheck disable=SC2046 # two words
-  set -- $(printf '%s' "$pins" | sed -n "s/^$name  *//p")
+  set -- $(pin_of "$name")
   version=$1 sum=$2
+  [ "$(cat "$work/src/$name/.unpacked" 2>/dev/null)" != "$sum" ] || return 0
   dsc=$work/downloads/${name}_$(printf '%s' "$version" | sed 's/^[0-9]*://').dsc
   mkdir -p "$work/downloads" "$work/src"
   if [ ! -e "$dsc" ]; then
     fetch_lists
-    (cd "$work/downloads" && private_apt source --download-only --only-source "$name=$version") >"$work/fetch-$name.log" 2>&1 ||
+    (cd "$work/downloads" && private_apt apt-get source --download-only --only-source "$name=$version") >"$work/fetch-$name.log" 2>&1 ||
+      from_pool "$name" "$version" "$sum" >>"$work/fetch-$name.log" 2>&1 ||
       { tail -n 3 "$work/fetch-$name.log" >&2; die "$name $version is not to be had: was it replaced by a newer one?"; }
   fi
   [ "$(sha256sum "$dsc" | cut -d ' ' -f 1)" = "$sum" ] || die "$dsc is not the file that is pinned: $(sha256sum "$dsc")"
   rm -rf "$work/src/$name"
   (cd "$work/src" && dpkg-source --no-check -x "$dsc" "$name") >"$work/unpack-$name.log" 2>&1 ||
     { tail -n 3 "$work/unpack-$name.log" >&2; die "$name does not unpack"; } # checks the sums that the .dsc names
-  : >"$work/src/$name/.unpacked"
+  echo "$sum" >"$work/src/$name/.unpacked"
 }
 
-# build NAME COMMAND...: runs the command in a fresh folder, once. Its log is $work/TRIPLE/NAME.log.
+# build NAME COMMAND...: runs the command in a fresh folder, once for the pins of NAME and of all before it, whose headers it
+# may have used. Its log is $work/TRIPLE/NAME.log.
 build() {
   name=$1
   shift
-  [ ! -e "$prefix/.built-$name" ] || return 0
+  [ "$(cat "$prefix/.built-$name" 2>/dev/null)" != "$(pins_until "$name")" ] || return 0
   fetch "$name"
   rm -rf "$work/$triple/$name"
   mkdir -p "$work/$triple/$name"
@@ -115,7 +169,7 @@ build() {
     tail -n 30 "$work/$triple/$name.log" >&2
     die "$name does not build: $work/$triple/$name.log"
   fi
-  : >"$prefix/.built-$name"
+  pins_until "$name" >"$prefix/.built-$name"
   echo "dependencies: $name: $(($(date +%s) - began)) s" >&2
 }
 
@@ -274,7 +328,7 @@ INI
 }
 
 mkdir -p "$work/$triple"
-for package in $(printf '%s' "$pins" | sed -n 's/^\([a-z0-9]\{1,\}\) .*/\1/p'); do
+for package in $names; do
   build "$package" "build_$package"
 done
 write_cross_file
