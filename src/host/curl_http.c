@@ -163,7 +163,8 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
   };
   curl_off_t connect_us = 0;
   curl_easy_getinfo(t->easy, CURLINFO_CONNECT_TIME_T, &connect_us);
-  f.connected = connect_us > 0;
+  /* libcurl 8.14 sets no time of connection before the TLS handshake has ended. */
+  f.connected = connect_us > 0 || t->awaited_peer;
   curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &f.os_errno);
   curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &f.connect_code);
   curl_easy_getinfo(t->easy, CURLINFO_PROXYAUTH_AVAIL, &f.proxy_schemes);

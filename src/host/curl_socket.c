@@ -184,7 +184,10 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *un
     return 0;
   }
   if (lane->u->closing) return 0;
-  if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t) == CURLE_OK && t) ((slp_transfer *)(void *)t)->fd = fd;
+  slp_transfer *transfer = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t) == CURLE_OK && t) transfer = (slp_transfer *)(void *)t;
+  if (transfer) transfer->fd = fd;
+  if (transfer && s && s->ours && what == CURL_POLL_IN) transfer->awaited_peer = 1;
   if (!s) s = make_socket_entry(lane, fd, 0);
   /* Without memory the wake-up pair of a resolver is not watched, but the transfer continues: curl looks at
    * the pair by a timer as well. A negative result here would end every transfer of the lane. */

@@ -49,7 +49,7 @@ static const char *after_prefix(const char *text, const char *prefix) {
 
 static int timed_out(char *text, size_t room, const char *place, const slp_curl_failure *f) {
   int by_proxy = f->proxy && f->proxy->variable;
-  /* libcurl 8.23 has the same words for a connection and for what follows it. */
+  /* libcurl 8.14 and 8.23 have the same words for a connection and for what follows it. */
   int shakes_hands = f->connected && f->https && !f->sent && !(by_proxy && f->proxy->socks);
   if (strstr(f->detail, "esolving timed out"))
     snprintf(text, room, "name of %s not resolved within %u ms", place, (unsigned)f->connect_ms);

@@ -410,6 +410,7 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   slp_str url = slp_str_of(call->url);
   t->call = call;
   t->fd = CURL_SOCKET_BAD;
+  t->awaited_peer = 0;
   t->stopped_by = 0;
   t->requests = 0;
   t->paused = t->sliced = t->body_begun = t->head_complete = 0;

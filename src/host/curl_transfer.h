@@ -19,6 +19,9 @@ typedef struct slp_transfer {
   CURL *easy;
   /* The socket that curl last asked to watch for this transfer; CURL_SOCKET_BAD: none yet. */
   curl_socket_t fd;
+  /* 1: libcurl has waited only to read from a socket of this call, so a connection stood. Before that libcurl
+   * waits to write. */
+  uint8_t awaited_peer;
   slp_timer total;        /* the deadline for the whole answer; not armed during a pause */
   uint64_t total_left_us; /* time left until the deadline when the transfer was paused */
   slp_event resume;       /* continues the transfer after a pause */

@@ -154,8 +154,9 @@ TEST(another_name) {
   refused("DNS:other.example", "-days 2", "ca.pem", SLOOP_ETLS,
           "certificate of 127.0.0.1:%u not accepted: ", "127.0.0.1");
 }
+/* The certificate ends in the second in which it begins: OpenSSL 3.5 makes none that ends before it begins. */
 TEST(an_expired_certificate) {
-  refused(GOOD, "-days -1", "ca.pem", SLOOP_ETLS, "certificate of 127.0.0.1:%u not accepted: ", "expired");
+  refused(GOOD, "-days 0", "ca.pem", SLOOP_ETLS, "certificate of 127.0.0.1:%u not accepted: ", "expired");
 }
 TEST(a_bundle_that_is_not_there) {
   refused(GOOD, "-days 2", "/nonexistent/ca.pem", SLOOP_ETLS, "certificates to trust can't be read from",
