@@ -102,11 +102,16 @@ static int is_of_go_alone(const char *list) {
   return strchr(list, '*') != NULL || strstr(list, ":443") != NULL;
 }
 
+/* Newer versions of libcurl separate the entries of NO_PROXY by commas alone, 7.88 by blanks too. Ours does as
+ * 7.88. Set by the test before it compares. */
+static int libcurl_knows_blanks = 1;
+
 static void compare(const char *url, const char *what) {
   slp_proxy p;
   slp_proxy_find(slp_str_of(url), &p);
   int libcurls = libcurl_takes_the_proxy(url);
   if (libcurls && (is_network_of_v6(url, what) || is_of_go_alone(what))) return;
+  if (libcurls && !libcurl_knows_blanks && strpbrk(what, " \t")) return;
   if (libcurls != (p.variable != NULL))
     CHECK_FAIL("%s, %s: libcurl takes %s proxy", url, what, libcurls ? "the" : "no");
 }
@@ -121,6 +126,8 @@ TEST(hosts_without_a_proxy_are_those_of_libcurl) {
   char url[100];
   forget();
   setenv("all_proxy", "http://127.0.0.1:3128", 1);
+  setenv("NO_PROXY", "other.example kin.example", 1);
+  libcurl_knows_blanks = !libcurl_takes_the_proxy("http://kin.example/");
   for (size_t i = 0; i < SLP_COUNT(lists); i++) {
     setenv("NO_PROXY", lists[i], 1);
     for (size_t j = 0; j < SLP_COUNT(hosts); j++) {
