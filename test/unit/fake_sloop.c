@@ -74,7 +74,7 @@ struct sloop_s {
   char *stream;                 /* as sloop.h promises: a copy */
   int log, told_shards;
   uint64_t paused_n;
-  uint64_t close_turns; /* of 10 ms: until it is closed */
+  uint64_t close_turns; /* of CLOSE_TURN_MS: until it is closed */
 };
 
 static uint64_t env_u64(const char *name, uint64_t other) {
@@ -414,6 +414,10 @@ int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
   return 0;
 }
 
+/* As long as a tick of the command, which counts its ticks on the way out. Both timers are of one loop, so a busy
+ * machine delays them alike. */
+#define CLOSE_TURN_MS 100
+
 static void on_closing(uv_timer_t *timer) {
   sloop_t *s = timer->data;
   if (--s->close_turns == 0) uv_close((uv_handle_t *)timer, on_closed);
@@ -424,10 +428,10 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   s->closing = 1;
   s->close_cb = cb;
   s->close_arg = arg;
-  s->close_turns = env_u64("FAKE_CLOSE_MS", 0) / 10;
+  s->close_turns = env_u64("FAKE_CLOSE_MS", 0) / CLOSE_TURN_MS;
   if (s->close_turns) {
     note(s, "closing", 0, 0);
-    uv_timer_start(&s->timer, on_closing, 10, 10);
+    uv_timer_start(&s->timer, on_closing, CLOSE_TURN_MS, CLOSE_TURN_MS);
   } else {
     uv_close((uv_handle_t *)&s->timer, on_closed);
   }
