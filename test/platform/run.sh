@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds and tests on other distributions, processors and libcs: sh test/platform/run.sh PLATFORM [FOLDER]. PLATFORM is
-#   debian13              a root of Debian 13: quick suite, demo, tests of stream-tail that need boto3 alone
+#   debian13              a root of Debian 13: demo, quick suite, two of wire, tests of stream-tail against its sandbox
 #   arm64 | s390x | i386  cross-built in a root of Debian 12, run with qemu-user where it is another processor: demo, some
 #                         units, and 50 fleets and 50 consumers whose hashes must equal those of this machine's build/
 #   musl                  static, with what src/pack/dependencies.sh builds: demo, some units
@@ -61,17 +61,25 @@ in_root() {
 
 debian13() {
   # shellcheck disable=SC2086 # lists of words
-  root_of trixie debian13 '' $tools g++ $libraries
+  root_of trixie debian13 '' $tools g++ nghttp2-proxy $libraries
   in_root debian13 '
     cd /work
     [ -e build/build.ninja ] || meson setup -Dwerror=true build /src
-    ninja -C build -j"$JOBS" stream-tail quick test/process/sandbox_main
-    meson test -C build --no-rebuild --suite quick --timeout-multiplier 4 --print-errorlogs
-    build/stream-tail --demo
+    ninja -C build -j"$JOBS" stream-tail quick test/process/sandbox_main test/process/tail-scripted \
+      test/wire/wire_tls test/wire/wire_proxies
+    failed=
+    try() { name=$1; shift; echo "== $name"; "$@" || failed="$failed $name"; }
+    try demo build/stream-tail --demo
+    try quick meson test -C build --no-rebuild --suite quick --timeout-multiplier 4 --print-errorlogs
+    try wire meson test -C build --no-rebuild --timeout-multiplier 4 --print-errorlogs --suite wire tls proxies
     [ -x venv/bin/python ] || { python3 -m venv venv
-      PIP_CERT=/root/ca.crt venv/bin/pip install -q $(grep -iE "^(boto3|botocore)==" /src/test/process/servers/requirements.txt); }
-    export SLOOP_BIN=/work/build/stream-tail SLOOP_TEST_SANDBOX=/work/build/test/process/sandbox_main PYTHONDONTWRITEBYTECODE=1
-    for test in tail_sandbox_faults tail_save cli_manners; do venv/bin/python /src/test/process/$test.py; done
+      PIP_CERT=/root/ca.crt venv/bin/pip install -q $(grep -iE "^(boto3|botocore|h2|aws-kinesis-agg|protobuf)==" /src/test/process/servers/requirements.txt); }
+    export SLOOP_BIN=/work/build/stream-tail SLOOP_TEST_SANDBOX=/work/build/test/process/sandbox_main
+    export SLOOP_TAIL_SCRIPTED=/work/build/test/process/tail-scripted PYTHONDONTWRITEBYTECODE=1
+    for test in sandbox_boto3 tail_sandbox_faults tail_push tail_push_h2 tail_save cli_manners; do
+      try $test venv/bin/python /src/test/process/$test.py
+    done
+    [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
   '
 }
 
