@@ -6,14 +6,17 @@
  * Record.data has the raw text. */
 #include "bind/python/py_native.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define DEPTH_MAX 100 /* DynamoDB allows 32 levels */
+#define SHORT_NUMBER 4
 
 typedef struct change_text {
   py_state *st;
   const char *at, *start, *end;
   int depth;
+  py_known *last; /* the name that was read last; NULL: none was */
 } change_text;
 
 static PyObject *read_attribute(change_text *t);
@@ -22,24 +25,26 @@ static PyObject *raise_bad(const change_text *t, const char *what) {
   return PyErr_Format(PyExc_ValueError, "Record.change: byte %zd of the JSON: %s; the text is in data",
                       (Py_ssize_t)(t->at - t->start), what);
 }
-static void skip_space(change_text *t) {
-  while (t->at < t->end && (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r')) t->at++;
+static inline void skip_space(change_text *t) {
+  while (t->at < t->end && *t->at <= ' ' &&
+         (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r'))
+    t->at++;
 }
 /* Returns 1 if the next character is c, and passes it. */
-static int pass_char(change_text *t, char c) {
+static inline int pass_char(change_text *t, char c) {
   skip_space(t);
   if (t->at >= t->end || *t->at != c) return 0;
   t->at++;
   return 1;
 }
-/* Passes c, or raises and returns -1. */
-static int need_char(change_text *t, char c) {
+static int raise_missing(const change_text *t, char c) {
   char what[] = "'?' is missing";
-  if (pass_char(t, c)) return 0;
   what[1] = c;
   raise_bad(t, what);
   return -1;
 }
+/* Passes c, or raises and returns -1. */
+static inline int need_char(change_text *t, char c) { return pass_char(t, c) ? 0 : raise_missing(t, c); }
 
 static int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -102,12 +107,27 @@ static char *read_escape(change_text *t, char *to) {
   }
   return put_utf8(to, (unsigned long)code);
 }
+/* Returns a word with bits set if one of the eight bytes of `word` is c, and 0 otherwise. */
+static inline uint64_t find_byte(uint64_t word, unsigned char c) {
+  uint64_t same = word ^ 0x0101010101010101u * c;
+  return (same - 0x0101010101010101u) & ~same & 0x8080808080808080u;
+}
 /* Returns the end of the string that begins at `at`, its closing quote; NULL: it has none. *escaped says
  * whether it has escapes. */
 static const char *find_quote(const change_text *t, int *escaped) {
-  const char *p = t->at, *quote = memchr(p, '"', (size_t)(t->end - p));
-  *escaped = quote && memchr(p, '\\', (size_t)(quote - p)) != NULL;
-  if (!*escaped) return quote;
+  const char *p = t->at;
+  for (; t->end - p >= 8; p += 8) {
+    uint64_t word, found;
+    memcpy(&word, p, 8);
+    found = find_byte(word, '"') | find_byte(word, '\\');
+    if (!found) continue;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    p += __builtin_ctzll(found) / 8; /* the lowest bit is that of the first of the bytes */
+#endif
+    break;
+  }
+  while (p < t->end && *p != '"' && *p != '\\') p++;
+  *escaped = p < t->end && *p == '\\';
   while (p < t->end && *p != '"') p += *p == '\\' ? 2 : 1;
   return p < t->end ? p : NULL;
 }
@@ -141,56 +161,211 @@ static PyObject *read_string(change_text *t) {
   t->at = quote + 1;
   return text;
 }
-/* Reads the name of an attribute as str. The items of a table have the same few names again and again. */
+/* Returns where a text of at most PY_TEXT_MAX bytes is kept in a table of PY_KNOWN_MAX. */
+static unsigned known_at(const char *text, size_t len) {
+  uint64_t first = 0, last = 0;
+  if (len >= 8) {
+    memcpy(&first, text, 8);
+    memcpy(&last, text + len - 8, 8);
+  } else if (len >= 4) {
+    uint32_t half;
+    memcpy(&half, text, 4);
+    first = half;
+    memcpy(&half, text + len - 4, 4);
+    last = half;
+  } else if (len) {
+    first = (unsigned char)text[0] | (unsigned)(unsigned char)text[len / 2] << 8;
+    last = (unsigned char)text[len - 1];
+  }
+  first = (first ^ (last << 5 | last >> 59) ^ len) * 0x9e3779b97f4a7c15u;
+  return (unsigned)(first >> 40) % PY_KNOWN_MAX;
+}
+/* Returns whether two texts of `len` bytes are equal. Most are short, and a call would cost more than the
+ * comparison. */
+static inline int same_text(const char *a, const char *b, size_t len) {
+  size_t i;
+  uint64_t one, other;
+  for (i = 0; i + 8 <= len; i += 8) {
+    memcpy(&one, a + i, 8);
+    memcpy(&other, b + i, 8);
+    if (one != other) return 0;
+  }
+  for (; i < len; i++)
+    if (a[i] != b[i]) return 0;
+  return 1;
+}
+/* Returns a new reference to the object that is kept for a text, or NULL. */
+static inline PyObject *find_known(const py_known *known, const char *text, size_t len) {
+  if (known->len != len || !known->object || !same_text(known->text, text, len)) return NULL;
+  PY_HOLD(known->object);
+  return known->object;
+}
+/* Keeps the object for the text, in the place of what was kept there. */
+static void keep_known(py_known *known, const char *text, size_t len, PyObject *object) {
+  PyObject *before = known->object;
+  PY_HOLD(object);
+  known->object = object;
+  known->len = (unsigned char)len;
+  memcpy(known->text, text, len);
+  PY_DROP(before);
+}
+
+/* Reads the name of an attribute as str. The items of a table have the same few names again and again,
+ * mostly in the same order. */
 static PyObject *read_name(change_text *t) {
-  const char *quote, *known;
-  PyObject *name, **slot;
-  unsigned hash = 2166136261u;
-  Py_ssize_t len, known_len;
+  const char *text, *quote;
+  PyObject *name;
+  py_known *known;
+  size_t len;
   int escaped;
-  skip_space(t);
-  if (t->at >= t->end || *t->at != '"') return read_string(t);
-  t->at++;
+  if (need_char(t, '"')) return NULL;
+  text = t->at;
+  known = t->last ? t->last->next : NULL;
+  if (known && (size_t)(t->end - text) > known->len && text[known->len] == '"') {
+    name = find_known(known, text, known->len);
+    if (name) {
+      t->at = text + known->len + 1;
+      t->last = known;
+      return name;
+    }
+  }
   quote = find_quote(t, &escaped);
-  len = quote ? quote - t->at : 0;
-  if (!quote || escaped || len > 40) {
+  len = quote ? (size_t)(quote - text) : 0;
+  if (!quote || escaped || len > PY_TEXT_MAX) {
     t->at--;
     return read_string(t);
   }
-  for (known = t->at; known < quote; known++) hash = (hash ^ (unsigned char)*known) * 16777619u;
-  slot = &t->st->names[(hash ^ hash >> 16) % PY_NAMES_MAX];
-  if (*slot) {
-    known = PyUnicode_AsUTF8AndSize(*slot, &known_len);
-    if (!known) {
-      PyErr_Clear(); /* the name has bytes that are no UTF-8 */
-    } else if (known_len == len && memcmp(known, t->at, (size_t)len) == 0) {
-      t->at = quote + 1;
-      PY_HOLD(*slot);
-      return *slot;
-    }
-  }
-  name = PyUnicode_DecodeUTF8(t->at, len, "surrogateescape");
   t->at = quote + 1;
-  if (!name) return NULL;
-  PY_HOLD(name);
-  PY_DROP(*slot);
-  *slot = name;
+  known = &t->st->names[known_at(text, len)];
+  if (t->last) t->last->next = known;
+  t->last = known;
+  name = find_known(known, text, len);
+  if (name) return name;
+  name = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "surrogateescape");
+  if (name) keep_known(known, text, len, name);
   return name;
 }
+
+/* Returns the value of a whole number of at most 18 digits, as a new int. Returns NULL for other numbers,
+ * and for those that have zeros in front, as -0 has. */
+static PyObject *make_int(const char *text, size_t len) {
+  const char *p = text, *end = text + len;
+  long long value = 0;
+  if (p < end && *p == '-') p++;
+  if (p == end || end - p > 18 || *p == '0') return NULL;
+  for (; p < end && *p >= '0' && *p <= '9'; p++) value = value * 10 + (*p - '0');
+  return p == end ? PyLong_FromLongLong(*text == '-' ? -value : value) : NULL;
+}
+/* Makes a Decimal of a str or int, and takes the reference to it. */
+static PyObject *make_decimal(const change_text *t, PyObject *value) {
+  PyObject *number = value ? PyObject_CallFunctionObjArgs(t->st->make_decimal, value, NULL) : NULL;
+  PY_DROP(value);
+  return number;
+}
+/* Reads a number as Decimal. Short numbers (counters, small amounts) come again and again, and a Decimal
+ * never changes, so those that came last are kept. */
 static PyObject *read_number(change_text *t) {
-  PyObject *text = read_string(t), *number;
-  if (!text) return NULL;
-  number = PyObject_CallFunctionObjArgs(t->st->decimal, text, NULL);
-  PY_DROP(text);
+  const char *text, *quote;
+  PyObject *number;
+  py_known *known = NULL;
+  size_t len;
+  int escaped;
+  if (need_char(t, '"')) return NULL;
+  text = t->at;
+  quote = find_quote(t, &escaped);
+  len = quote ? (size_t)(quote - text) : 0;
+  if (!quote || escaped) {
+    PyObject *whole;
+    t->at--;
+    whole = read_string(t);
+    if (!whole) return NULL;
+    number = make_decimal(t, whole);
+  } else {
+    t->at = quote + 1;
+    if (len <= SHORT_NUMBER) {
+      known = &t->st->numbers[known_at(text, len)];
+      number = find_known(known, text, len);
+      if (number) return number;
+    }
+    number = make_int(text, len);
+    if (!number) number = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "surrogateescape");
+    number = make_decimal(t, number);
+    if (number && known) keep_known(known, text, len, number);
+  }
   if (number) return number;
   PyErr_Clear();
   return raise_bad(t, "a number that is none");
 }
+
+/* The value of each digit of base64, and 1 more; 0 for what is no digit. */
+static const unsigned char digits[256] = {
+    ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
+    ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
+    ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22, ['W'] = 23, ['X'] = 24,
+    ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32,
+    ['g'] = 33, ['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40,
+    ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48,
+    ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
+    ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['/'] = 64,
+};
+/* Reads four digits of base64. Returns the 24 bits, or more than 24 bits: one of them is no digit. */
+static inline uint32_t read_digits(const unsigned char *from) {
+  uint32_t a = digits[from[0]] - 1u, b = digits[from[1]] - 1u, c = digits[from[2]] - 1u,
+           d = digits[from[3]] - 1u;
+  return a << 18 | b << 12 | c << 6 | d | ((a | b | c | d) & 0x80000000u);
+}
+/* Decodes base64 in its usual form, padded and without anything between. Returns new bytes; NULL: the text
+ * has another form, or, with an exception set, there is no memory. */
+static PyObject *decode_base64(const char *text, size_t len) {
+  const unsigned char *from = (const unsigned char *)text, *end = from + len;
+  size_t padding;
+  PyObject *bytes;
+  unsigned char *to;
+  uint32_t bits;
+  if (!len) return PyBytes_FromStringAndSize(NULL, 0);
+  if (len % 4) return NULL;
+  padding = end[-1] != '=' ? 0 : end[-2] != '=' ? 1 : 2;
+  bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(len / 4 * 3 - padding));
+  if (!bytes) return NULL;
+  to = (unsigned char *)PyBytes_AsString(bytes);
+  if (padding) end -= 4;
+  for (; from < end; from += 4) {
+    bits = read_digits(from);
+    if (bits >> 24) goto bad;
+    *to++ = (unsigned char)(bits >> 16);
+    *to++ = (unsigned char)(bits >> 8);
+    *to++ = (unsigned char)bits;
+  }
+  if (padding) {
+    unsigned char last[4] = {from[0], from[1], padding == 2 ? 'A' : from[2], 'A'};
+    bits = read_digits(last);
+    if (bits >> 24) goto bad;
+    *to++ = (unsigned char)(bits >> 16);
+    if (padding == 1) *to = (unsigned char)(bits >> 8);
+  }
+  return bytes;
+bad:
+  PY_DROP(bytes);
+  return NULL;
+}
+/* Reads base64 as bytes. In other forms than the usual one it is what binascii says. */
 static PyObject *read_binary(change_text *t) {
-  PyObject *text = read_string(t), *bytes;
-  if (!text) return NULL;
-  bytes = PyObject_CallFunctionObjArgs(t->st->unbase64, text, NULL);
-  PY_DROP(text);
+  const char *text, *quote;
+  PyObject *bytes, *whole;
+  int escaped;
+  if (need_char(t, '"')) return NULL;
+  text = t->at;
+  quote = find_quote(t, &escaped);
+  if (quote && !escaped) {
+    bytes = decode_base64(text, (size_t)(quote - text));
+    if (bytes) t->at = quote + 1;
+    if (bytes || PyErr_Occurred()) return bytes;
+  }
+  t->at--;
+  whole = read_string(t);
+  if (!whole) return NULL;
+  bytes = PyObject_CallFunctionObjArgs(t->st->unbase64, whole, NULL);
+  PY_DROP(whole);
   if (bytes) return bytes;
   PyErr_Clear();
   return raise_bad(t, "base64 that is none");
@@ -212,25 +387,90 @@ bad:
   PY_DROP(into);
   return NULL;
 }
-/* Reads "{...}" into a new dict of attributes. */
-static PyObject *read_map(change_text *t) {
-  PyObject *map = PyDict_New();
-  if (!map) return NULL;
-  if (need_char(t, '{')) goto bad;
-  if (pass_char(t, '}')) return map;
-  do {
+/* Makes the dict of the last item with such names the form of those to come, unless it holds a name twice. */
+static void keep_shape(py_shape *shape, PyObject *const *names, Py_ssize_t n) {
+  PyObject *form = PyDict_New();
+  Py_ssize_t i;
+  for (i = 0; form && i < n; i++) {
+    if (PyDict_SetItem(form, names[i], Py_None)) {
+      PY_DROP(form);
+      form = NULL;
+    }
+  }
+  if (!form || PyDict_Size(form) != n) { /* nothing is lost but speed */
+    PyErr_Clear();
+    PY_DROP(form);
+    return;
+  }
+  for (i = 0; i < shape->n; i++) PY_DROP(shape->names[i]);
+  PY_DROP(shape->form);
+  for (i = 0; i < n; i++) {
+    PY_HOLD(names[i]);
+    shape->names[i] = names[i];
+  }
+  shape->n = n;
+  shape->form = form;
+}
+/* Makes a dict of names and values. Most items of a table have the names of the one before, in its order:
+ * a copy of a dict that has them costs less than one that grows. */
+static PyObject *make_map(change_text *t, PyObject *const *names, PyObject *const *values, Py_ssize_t n) {
+  py_shape *shape = &t->st->shapes[((uintptr_t)names[0] >> 5 ^ (size_t)n) % PY_SHAPES_MAX];
+  size_t size = (size_t)n * sizeof *names;
+  int same = n > 2 && shape->n == n && memcmp(shape->names, names, size) == 0;
+  PyObject *map = same ? PyDict_Copy(shape->form) : PyDict_New();
+  Py_ssize_t i;
+  for (i = 0; map && i < n; i++) {
+    if (PyDict_SetItem(map, names[i], values[i])) {
+      PY_DROP(map);
+      map = NULL;
+    }
+  }
+  /* Where each item has other names, most are not kept. */
+  if (map && n > 2 && !same && (!shape->form || ++shape->misses % 8 == 0)) keep_shape(shape, names, n);
+  return map;
+}
+/* Reads on into the dict from the names and values that are read, when there are more of them than fit. */
+static PyObject *read_more(change_text *t, PyObject *map) {
+  while (map && pass_char(t, ',')) {
     PyObject *name = read_name(t), *value = NULL;
     int status = -1;
     if (name && !need_char(t, ':')) value = read_attribute(t);
     if (value) status = PyDict_SetItem(map, name, value);
     PY_DROP(name);
     PY_DROP(value);
-    if (status) goto bad;
-  } while (pass_char(t, ','));
-  if (!need_char(t, '}')) return map;
-bad:
-  PY_DROP(map);
-  return NULL;
+    if (status) {
+      PY_DROP(map);
+      return NULL;
+    }
+  }
+  return map;
+}
+/* Reads "{...}" into a new dict of attributes. */
+static PyObject *read_map(change_text *t) {
+  PyObject *names[PY_SHAPE_MAX], *values[PY_SHAPE_MAX], *map = NULL;
+  Py_ssize_t n = 0, i;
+  if (need_char(t, '{')) return NULL;
+  if (pass_char(t, '}')) return PyDict_New();
+  do {
+    names[n] = read_name(t);
+    values[n] = names[n] && !need_char(t, ':') ? read_attribute(t) : NULL;
+    if (!values[n]) {
+      PY_DROP(names[n]);
+      goto out;
+    }
+  } while (++n < PY_SHAPE_MAX && pass_char(t, ','));
+  map = make_map(t, names, values, n);
+  if (n == PY_SHAPE_MAX) map = read_more(t, map);
+  if (map && need_char(t, '}')) {
+    PY_DROP(map);
+    map = NULL;
+  }
+out:
+  for (i = 0; i < n; i++) {
+    PY_DROP(names[i]);
+    PY_DROP(values[i]);
+  }
+  return map;
 }
 static int pass_word(change_text *t, const char *word) {
   size_t len = strlen(word);
@@ -252,13 +492,18 @@ static PyObject *read_null(change_text *t) {
 /* Reads the value behind the name of its type. */
 static PyObject *read_typed(change_text *t, const char *type, size_t len) {
 #define TYPE(name) (len == sizeof(name) - 1 && memcmp(type, name, len) == 0)
-  if (TYPE("S")) return read_string(t);
-  if (TYPE("N")) return read_number(t);
-  if (TYPE("B")) return read_binary(t);
+  if (len == 1) {
+    switch (*type) {
+      case 'S': return read_string(t);
+      case 'N': return read_number(t);
+      case 'B': return read_binary(t);
+      case 'M': return read_map(t);
+      case 'L': return read_array(t, read_attribute, PyList_New(0), 0);
+      default: break;
+    }
+  }
   if (TYPE("BOOL")) return read_truth(t);
   if (TYPE("NULL")) return read_null(t);
-  if (TYPE("M")) return read_map(t);
-  if (TYPE("L")) return read_array(t, read_attribute, PyList_New(0), 0);
   if (TYPE("SS")) return read_array(t, read_string, PySet_New(NULL), 1);
   if (TYPE("NS")) return read_array(t, read_number, PySet_New(NULL), 1);
   if (TYPE("BS")) return read_array(t, read_binary, PySet_New(NULL), 1);
@@ -272,7 +517,7 @@ static PyObject *read_attribute(change_text *t) {
   if (++t->depth > DEPTH_MAX) return raise_bad(t, "attributes too deep in each other");
   if (need_char(t, '{') || need_char(t, '"')) return NULL;
   type = t->at;
-  quote = find_quote(t, &escaped);
+  quote = t->end - type > 1 && type[1] == '"' ? type + 1 : find_quote(t, &escaped);
   if (!quote) return raise_bad(t, "a string without an end");
   t->at = quote + 1;
   if (!need_char(t, ':')) value = read_typed(t, type, (size_t)(quote - type));
@@ -312,9 +557,10 @@ static int skip_value(change_text *t) {
 
 PyObject *py_change_values(py_state *st, const char *text, size_t len) {
   static const struct {
-    const char *json, *name;
-  } maps[] = {{"Keys", "keys"}, {"NewImage", "new"}, {"OldImage", "old"}};
-  change_text t = {st, text, text, text + len, 0};
+    const char *json;
+    size_t len;
+  } maps[] = {{"Keys", 4}, {"NewImage", 8}, {"OldImage", 8}};
+  change_text t = {st, text, text, text + len, 0, NULL};
   PyObject *dict = PyDict_New();
   if (!dict) return NULL;
   if (need_char(&t, '{')) goto bad;
@@ -333,14 +579,13 @@ PyObject *py_change_values(py_state *st, const char *text, size_t len) {
     name_len = (size_t)(quote - name);
     t.at = quote + 1;
     if (need_char(&t, ':')) goto bad;
-    for (i = 0; i < 3 && (strlen(maps[i].json) != name_len || memcmp(maps[i].json, name, name_len) != 0);
-         i++) {
+    for (i = 0; i < 3 && (maps[i].len != name_len || memcmp(maps[i].json, name, name_len) != 0); i++) {
     }
     if (i == 3) {
       if (skip_value(&t)) goto bad;
     } else {
       PyObject *map = read_map(&t);
-      int status = map ? PyDict_SetItemString(dict, maps[i].name, map) : -1;
+      int status = map ? PyDict_SetItem(dict, st->parts[i], map) : -1;
       PY_DROP(map);
       if (status) goto bad;
     }

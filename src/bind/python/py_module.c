@@ -90,6 +90,27 @@ static PyObject *import_name(const char *module, const char *name) {
   PY_DROP(m);
   return value;
 }
+/* Returns a function that makes Decimals of texts and ints, each exact, whatever the context of the thread
+ * is. */
+static PyObject *exact_decimals(void) {
+  PyObject *invalid = import_name("decimal", "InvalidOperation"), *make = import_name("decimal", "Context");
+  PyObject *prec = import_name("decimal", "MAX_PREC"), *low = import_name("decimal", "MIN_EMIN");
+  PyObject *high = import_name("decimal", "MAX_EMAX"), *none = PyTuple_New(0), *named = NULL, *context = NULL;
+  PyObject *function = NULL;
+  if (invalid && make && prec && low && high && none)
+    named = Py_BuildValue("{sOsOsOs[O]}", "prec", prec, "Emin", low, "Emax", high, "traps", invalid);
+  if (named) context = PyObject_Call(make, none, named);
+  if (context) function = PyObject_GetAttrString(context, "create_decimal");
+  PY_DROP(invalid);
+  PY_DROP(make);
+  PY_DROP(prec);
+  PY_DROP(low);
+  PY_DROP(high);
+  PY_DROP(none);
+  PY_DROP(named);
+  PY_DROP(context);
+  return function;
+}
 static int add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec) {
   *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
   return *type ? PyModule_AddType(module, *type) : -1;
@@ -136,7 +157,10 @@ static int fill_module(PyObject *module) {
   st->state_error = import_name("sloop._errors", "StateError");
   st->fork_error = import_name("sloop._errors", "ForkError");
   st->make_change = import_name("sloop._values", "make_change");
-  st->decimal = import_name("decimal", "Decimal");
+  st->make_decimal = exact_decimals();
+  st->parts[0] = PyUnicode_InternFromString("keys");
+  st->parts[1] = PyUnicode_InternFromString("new");
+  st->parts[2] = PyUnicode_InternFromString("old");
   st->unbase64 = import_name("binascii", "a2b_base64");
   st->utc = import_name("datetime", "timezone");
   if (st->utc) {
@@ -150,8 +174,8 @@ static int fill_module(PyObject *module) {
     st->from_timestamp = PyObject_GetAttrString(type, "fromtimestamp");
     PY_DROP(type);
   }
-  if (!st->make_error || !st->state_error || !st->fork_error || !st->make_change || !st->decimal ||
-      !st->unbase64 || !st->utc || !st->from_timestamp)
+  if (!st->make_error || !st->state_error || !st->fork_error || !st->make_change || !st->make_decimal ||
+      !st->parts[0] || !st->parts[1] || !st->parts[2] || !st->unbase64 || !st->utc || !st->from_timestamp)
     return -1;
   if (add_type(module, &st->loop, &py_loop_spec) || add_type(module, &st->consumer, &py_consumer_spec) ||
       add_type(module, &st->admin, &py_admin_spec) || add_type(module, &st->batch, &py_batch_spec) ||

@@ -37,7 +37,27 @@ enum {
 #undef X
 };
 
-#define PY_NAMES_MAX 256 /* a power of 2 */
+#define PY_KNOWN_MAX 256 /* a power of 2 */
+#define PY_TEXT_MAX 40
+
+/* An object that is kept for the text that it was made of. */
+typedef struct py_known {
+  PyObject *object;      /* NULL: none is kept */
+  struct py_known *next; /* of a name, the one that was read behind it; NULL: none was */
+  unsigned char len;
+  char text[PY_TEXT_MAX];
+} py_known;
+
+#define PY_SHAPES_MAX 64 /* a power of 2 */
+#define PY_SHAPE_MAX 32
+
+/* The names of an item that came before, and a dict that has them, with None for each value. */
+typedef struct py_shape {
+  PyObject *form; /* NULL: none came yet */
+  Py_ssize_t n;
+  unsigned misses; /* items since then that had other names */
+  PyObject *names[PY_SHAPE_MAX];
+} py_shape;
 
 /* The objects that one import of the module keeps. */
 typedef struct py_state {
@@ -45,9 +65,13 @@ typedef struct py_state {
   PyObject *make_error; /* sloop._errors.make(code, message, **fields) */
   PyObject *state_error, *fork_error;
   PyObject *from_timestamp, *utc; /* datetime.fromtimestamp, datetime.timezone.utc */
-  PyObject *decimal, *unbase64;   /* decimal.Decimal, binascii.a2b_base64 */
-  PyObject *names[PY_NAMES_MAX];  /* names of attributes that came last, by a hash of their bytes; or NULL */
+  PyObject *make_decimal;         /* create_decimal() of a context that never rounds */
+  PyObject *unbase64;             /* binascii.a2b_base64 */
+  PyObject *parts[3];             /* "keys", "new" and "old" */
   PyObject *make_change;          /* sloop._values.make_change(record, values) */
+  py_known names[PY_KNOWN_MAX];   /* names of attributes that came last, each at the place of its hash */
+  py_known numbers[PY_KNOWN_MAX]; /* the same of short numbers, as Decimals */
+  py_shape shapes[PY_SHAPES_MAX]; /* names of items that came last, by their first name and their number */
 } py_state;
 
 /* A batch or a request for credentials that a finalizer gives back. Finalizers run anywhere, so the

@@ -401,6 +401,55 @@ class BadChanges(unittest.TestCase):
         self.assertIn("a", sloop._native.change_values(b'{"Keys":{"a":' + inside + b"}}")["keys"])
 
 
+class ChangeValues(unittest.TestCase):
+    """What the parser keeps from one change to the next is never seen in another one's values."""
+
+    def values(self, image):
+        return sloop._native.change_values(json.dumps({"NewImage": image}).encode())["new"]
+
+    def test_items_of_many_forms(self):
+        import random
+        rnd = random.Random(7)
+        names = [f"n{i}" for i in range(60)] + ["", "x" * 40, "y" * 41, "\u00e4", 'quo"te']
+        for _ in range(2000):
+            chosen = rnd.sample(names, rnd.choice([1, 2, 3, 4, 12, 31, 32, 33, 60]))
+            if rnd.random() < 0.5:
+                chosen.sort()
+            want = {name: rnd.randrange(10 ** rnd.randrange(1, 22)) for name in chosen}
+            got = self.values({name: {"N": str(number)} for name, number in want.items()})
+            self.assertEqual(list(got.items()), list(want.items()))
+            got.clear()
+
+    def test_a_name_twice(self):
+        for _ in range(20):
+            self.assertEqual(sloop._native.change_values(b'{"NewImage":{"a":{"N":"1"},"b":{"N":"2"},"a":{"N":"3"}}}')["new"],
+                             {"a": 3, "b": 2})
+            self.assertEqual(self.values({"a": {"N": "1"}, "b": {"N": "2"}, "c": {"N": "3"}}), {"a": 1, "b": 2, "c": 3})
+
+    def test_numbers_are_exact_in_every_context(self):
+        import decimal
+        texts = ["0", "-0", "7", "-7", "007", "1.50", "-1e5", "9" * 18, "9" * 19, "-" + "9" * 18, "9" * 38, "1E-130",
+                 "-9.9E+125", ".5", "+5", "123456789012345678.5"]
+        with decimal.localcontext() as context:
+            context.prec, context.Emax, context.traps[decimal.InvalidOperation] = 3, 10, False
+            for text in texts * 2:
+                self.assertEqual(repr(self.values({"a": {"N": text}})["a"]), repr(decimal.Decimal(text)), text)
+            for bad in ("", "-", "1-", "x", "1.2.3", "--1", "12345678x"):
+                with self.assertRaises(ValueError):
+                    self.values({"a": {"N": bad}})
+
+    def test_base64_of_every_length(self):
+        for size in range(70):
+            data = bytes(range(200, 200 - size, -1))
+            text = base64.b64encode(data).decode()
+            self.assertEqual(self.values({"a": {"B": text}})["a"], data)
+            slashes = '{"NewImage":{"a":{"B":"' + text.replace("/", "\\/") + '"}}}'
+            self.assertEqual(sloop._native.change_values(slashes.encode())["new"]["a"], data)
+        for bad in ("A", "AA", "AAA", "AA=A", "A===", "AAAAA==="):
+            with self.assertRaises(ValueError):
+                self.values({"a": {"B": bad}})
+
+
 def decoded(value):
     """As botocore gives it: binaries are bytes already."""
     if isinstance(value, dict):
