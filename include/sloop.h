@@ -861,6 +861,13 @@ SLOOP_EXTERN void sloop_metrics_close(sloop_metrics_t *m);
 /* Returns the versions that the library was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2
  * libcurl/7.88.1 ...". Static. */
 SLOOP_EXTERN const char *sloop_features(void);
+/* Writes which libraries run, a line for each: NAME, VERSION and FILE with tabs between. The names are sloop,
+ * libuv, libcurl, libcrypto, zlib, and sqlite if the library was built with it. FILE is where the code was
+ * loaded from, as the dynamic linker names it, and empty where nothing tells it. A process can have several
+ * copies of a library; these are the ones that are called. On entry *len is the room in buf. On success *len is
+ * the text's length without its NUL. UV_ENOBUFS: *len is the room that is needed, with the NUL. To ask for the
+ * room pass buf NULL. */
+SLOOP_EXTERN int sloop_running(char *buf, size_t *len);
 /* Returns the version of the library that runs: "0.1.0". Static. */
 SLOOP_EXTERN const char *sloop_version(void);
 /* Returns the same version as a number. SLOOP_VERSION_NUM is the version of the header, for comparison. */

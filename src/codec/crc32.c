@@ -7,6 +7,8 @@
  * PCLMULQDQ Instruction" (Intel, 2009), for the bit-reflected P of IEEE 802.3. */
 #include "codec/crc32.h"
 
+#include "base/library.h"
+
 #include <zlib.h>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -77,3 +79,5 @@ uint32_t slp_crc32_more(uint32_t before, slp_str s) {
 }
 
 uint32_t slp_crc32(slp_str s) { return slp_crc32_more(0, s); }
+
+slp_library slp_zlib(void) { return (slp_library){"zlib", zlibVersion(), (void (*)(void))zlibVersion}; }

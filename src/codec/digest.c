@@ -3,8 +3,10 @@
  * signature). */
 #include "codec/digest.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include "base/library.h"
 #include "base/mem.h"
 
 /* SHA-256 works on blocks of 64 bytes; FIPS 198-1 pads the key to one block. */
@@ -17,6 +19,10 @@ struct slp_digest {
   EVP_MD_CTX *inner, *outer; /* hash states after the padded key; copied for each message */
   uint8_t keyed;
 };
+
+slp_library slp_libcrypto(void) {
+  return (slp_library){"libcrypto", OpenSSL_version(OPENSSL_VERSION_STRING), (void (*)(void))OpenSSL_version};
+}
 
 slp_digest *slp_digest_new(slp_mem *mem) {
   slp_digest *d = SLP_NEW(mem, slp_digest);

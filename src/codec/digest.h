@@ -4,10 +4,12 @@
 #define SLP_CODEC_DIGEST_H
 
 #include "base/base.h"
+#include "base/library.h"
 
 /* All functions that return an int return 0, or SLP_ENOMEM if libcrypto fails. A slp_digest keeps libcrypto's
  * contexts between calls, for speed. */
 typedef struct slp_digest slp_digest;
+slp_library slp_libcrypto(void); /* the one that runs */
 struct slp_mem;
 slp_digest *slp_digest_new(struct slp_mem *mem); /* NULL: no memory, or libcrypto has no SHA-256 */
 void slp_digest_free(slp_digest *d);

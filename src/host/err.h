@@ -3,6 +3,8 @@
 #ifndef SLP_HOST_ERR_H
 #define SLP_HOST_ERR_H
 
+#include "base/library.h"
+
 const char *slp_uv_err_name(int err);
 const char *slp_uv_strerror(int err);
 /* Returns why a file could not be read or written: the text of strerror(), or a clearer one. */
@@ -10,5 +12,10 @@ const char *slp_file_why(int err);
 
 /* Returns the libraries of this build and their versions; static. */
 const char *slp_features(void);
+/* The libraries that run. The version of libcurl ends with those of the libraries that it runs with. */
+slp_library slp_libuv(void);
+slp_library slp_libcurl(void);
+/* Returns the file that a function was loaded from; "" if it is not known, as in a static program. */
+const char *slp_code_file(void (*code)(void));
 
 #endif

@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/library.h"
 #include "base/mem.h"
 #include "codec/json.h"
 #include "host/err.h"
@@ -98,6 +99,9 @@ uint32_t slp_sqlite_file_answers(slp_sqlite_file *f) { return atomic_load(&f->an
 int slp_sqlite_file_asked(slp_sqlite_file *f) { return atomic_load(&f->asked); }
 
 int slp_sqlite_there(void) { return 1; }
+slp_library slp_sqlite_library(void) {
+  return (slp_library){"sqlite", sqlite3_libversion(), (void (*)(void))sqlite3_libversion};
+}
 
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }

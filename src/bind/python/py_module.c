@@ -4,7 +4,6 @@
  * is dead: py_generation says so. */
 #include "bind/python/py_native.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -49,13 +48,44 @@ PyObject *py_error_dict(const sloop_error_t *e) {
                        py_text0(e->shard), "message", py_text0(e->message));
 }
 
-/* Names the libuv that calls of this module reach: another module may have brought a copy of its own. */
 static PyObject *get_features(PyObject *self, PyObject *none) {
-  Dl_info info;
-  int known = dladdr((void *)(uintptr_t)uv_run, &info);
   (void)self, (void)none;
-  return PyUnicode_FromFormat("%s (runs with libuv/%s of %s)", sloop_features(), uv_version_string(),
-                              known && info.dli_fname ? info.dli_fname : "an unknown file");
+  return PyUnicode_FromString(sloop_features());
+}
+/* Adds a line of sloop_running() to a dict: {NAME: (VERSION, FILE)}. Returns -1: an exception is set. */
+static int add_library(PyObject *all, const char *line, const char *end) {
+  const char *version = memchr(line, '\t', (size_t)(end - line));
+  const char *file = version ? memchr(version + 1, '\t', (size_t)(end - version - 1)) : NULL;
+  PyObject *name, *pair;
+  int status = -1;
+  if (!file) return 0;
+  name = py_text(line, (size_t)(version - line));
+  pair = Py_BuildValue("NN", py_text(version + 1, (size_t)(file - version - 1)),
+                       PyUnicode_DecodeFSDefaultAndSize(file + 1, end - file - 1));
+  if (name && pair) status = PyDict_SetItem(all, name, pair);
+  PY_DROP(name);
+  PY_DROP(pair);
+  return status;
+}
+/* Returns the libraries that calls of this module reach: another module may have brought copies. */
+static PyObject *get_running(PyObject *self, PyObject *none) {
+  size_t len = 0;
+  char *text;
+  const char *line, *end;
+  PyObject *all = NULL;
+  (void)self, (void)none;
+  sloop_running(NULL, &len);
+  text = PyMem_Malloc(len);
+  if (!text) return PyErr_NoMemory();
+  if (!sloop_running(text, &len)) all = PyDict_New();
+  for (line = text; all && (end = strchr(line, '\n')) != NULL; line = end + 1) {
+    if (add_library(all, line, end)) {
+      PY_DROP(all);
+      all = NULL;
+    }
+  }
+  PyMem_Free(text);
+  return all;
 }
 /* Raises what sloop_opts_set() says of options; the parts of a consumer that need a loop are checked
  * later. */
@@ -186,7 +216,8 @@ static int fill_module(PyObject *module) {
 }
 
 static PyMethodDef functions[] = {
-    {"features", get_features, METH_NOARGS, "features() - which versions are at work."},
+    {"features", get_features, METH_NOARGS, "features() - the versions that it was built with."},
+    {"running", get_running, METH_NOARGS, "running() - the libraries at work: {name: (version, file)}."},
     {"change_values", read_change, METH_VARARGS, "change_values(json) - the dict of a change's JSON."},
     {"check_options", check_options, METH_O, "check_options(options) - raises OptionError."},
     {"err_name", get_err_name, METH_VARARGS, "err_name(code) - EAUTH of -5001."},

@@ -5,6 +5,9 @@
 #include "store/sqlite.h"
 #include "check.h"
 
+#include <dlfcn.h>
+#include <uv.h>
+
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   (void)s;
   (void)arg;
@@ -243,4 +246,32 @@ TEST(errors_have_names_and_sentences) {
   CHECK_STR(sloop_strerror(12345), "unknown error");
   CHECK(strlen(sloop_version()) >= 5);
   CHECK(strstr(sloop_features(), sloop_version()) && strstr(sloop_features(), "libcurl/"));
+}
+
+TEST(the_libraries_that_run_are_told_with_their_files) {
+  static const char *const names[] = {"sloop\t", "libuv\t", "libcurl\t", "libcrypto\t", "zlib\t"};
+  char text[4000], small[10];
+  const char *line;
+  size_t i, need = 0, room, len = sizeof text;
+  Dl_info info;
+  CHECK_INT(sloop_running(NULL, &need), UV_ENOBUFS);
+  CHECK_INT(sloop_running(text, &len), 0);
+  CHECK_INT(len, need - 1);
+  CHECK_INT(strlen(text), len);
+  room = sizeof small;
+  CHECK_INT(sloop_running(small, &room), UV_ENOBUFS);
+  CHECK_INT(room, need);
+  room = need - 1; /* no room for the NUL */
+  CHECK_INT(sloop_running(text, &room), UV_ENOBUFS);
+  CHECK_INT(sloop_running(text, &need), 0);
+  line = text;
+  for (i = 0; i < sizeof names / sizeof *names; i++) {
+    CHECK(strncmp(line, names[i], strlen(names[i])) == 0);
+    CHECK(strchr(line, '\n'));
+    line = strchr(line, '\n') + 1;
+  }
+  CHECK(dladdr((void *)(uintptr_t)uv_version_string, &info));
+  line = strstr(text, "libuv\t");
+  line = strchr(line + 6, '\t') + 1;
+  CHECK(strncmp(line, info.dli_fname, strlen(info.dli_fname)) == 0 && line[strlen(info.dli_fname)] == '\n');
 }

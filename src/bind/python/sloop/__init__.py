@@ -39,7 +39,7 @@ from ._errors import (
     TooBig,
     Trimmed,
 )
-from ._native import Batch, Record, __version__, features
+from ._native import Batch, Record, __version__, features, running
 from ._values import (
     END,
     LATEST,
@@ -132,4 +132,5 @@ __all__ = [
     "__version__",
     "features",
     "read",
+    "running",
 ]

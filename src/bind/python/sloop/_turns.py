@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+import sys
 import time
 import weakref
 from collections import deque
@@ -29,22 +30,28 @@ _all: weakref.WeakSet[Driver] = weakref.WeakSet()
 
 
 def other_sqlite() -> Optional[str]:
-    """The file of a copy of SQLite in this process that is not the system's, which sloop uses; None: none was found.
+    """The file of a copy of SQLite in this process that is not the one that sloop uses; None: none was found.
 
     It goes by names and sizes, since such copies hide their symbols: a wrapper without SQLite inside is smaller.
     """
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
         paths = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if ".so" in line}
-    shared = sorted(path for path in paths if os.path.basename(path).startswith("libsqlite3"))
-    if len(shared) > 1:
-        return shared[1]
-    for path in sorted(paths - set(shared)):
-        if ("sqlite" in os.path.basename(path) or "/apsw/" in path) and "/sloop/" not in path:
+    ours = os.path.realpath(_native.running().get("sqlite", ("", ""))[1])
+    for path in sorted(paths):
+        if path in (ours, _native.__file__):
+            continue
+        name = os.path.basename(path)
+        if name.startswith("libsqlite3"):
+            return path
+        if "sqlite" in name or "/apsw/" in path:
             try:
                 if os.path.getsize(path) > SQLITE_IS_INSIDE_BYTES:
                     return path
             except OSError:
                 continue
+    module = sys.modules.get("_sqlite3")
+    if module is not None and getattr(module, "__file__", None) is None:
+        return sys.executable  # a Python that has it inside
     return None
 
 
