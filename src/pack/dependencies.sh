@@ -5,6 +5,10 @@
 # bin/TRIPLE-cc, and sloop.ini, a Meson cross file:
 #   meson setup --cross-file PREFIX/sloop.ini --prefer-static build
 #
+# TRIPLE x86_64-linux-gnu: what libsloop links and no more, for this machine's glibc, and sloop.ini is a native file. These
+# are for modules that a process loads beside other copies of the same libraries (Python, Node): position-independent, and a
+# module linked with -Wl,--exclude-libs,ALL -Wl,-Bsymbolic neither shows them nor uses the others.
+#
 # WORK (PREFIX/work unless given) keeps the downloads and the folders of the builds; a second run with it builds only what
 # is missing, or what has another pin now with all that come after it in the list. What is built depends on the pins below
 # and on the compiler alone: no path of PREFIX or WORK is in a library.
@@ -49,7 +53,9 @@ else
 fi
 work=$(cd -- "$work" && pwd)
 jobs=${SLOOP_JOBS:-$(nproc)}
+libc=${triple##*-}
 case $triple in
+  x86_64-linux-gnu) gnu=$triple openssl=linux-x86_64 cpu=x86_64 family=x86_64 endian=little qemu= ;;
   x86_64-linux-musl) gnu=x86_64-linux-gnu openssl=linux-x86_64 cpu=x86_64 family=x86_64 endian=little qemu= ;;
   i686-linux-musl) gnu=i686-linux-gnu openssl=linux-x86 cpu=i686 family=x86 endian=little qemu= ;;
   aarch64-linux-musl) gnu=aarch64-linux-gnu openssl=linux-aarch64 cpu=aarch64 family=aarch64 endian=little qemu=qemu-aarch64-static ;;
@@ -91,7 +97,8 @@ fetch_lists() {
   : >"$apt/fetched"
 }
 
-names=$(printf '%s' "$pins" | sed -n 's/^\([a-z0-9]\{1,\}\) .*/\1/p')
+names_of_pins() { printf '%s\n' "$pins" | sed -n 's/^\([a-z0-9]\{1,\}\) .*/\1/p'; }
+names=$(names_of_pins)
 if [ "$triple" = --newer ]; then
   rm -f "$apt/fetched"
   fetch_lists
@@ -184,6 +191,7 @@ PATH=$prefix/bin:$PATH
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig
 export PKG_CONFIG_LIBDIR
 lower="nice -n 5"
+static=-static
 
 build_musl() {
   "$work/src/musl/configure" --prefix="$prefix" --syslibdir="$prefix/lib" --disable-shared --enable-wrapper=gcc \
@@ -226,6 +234,14 @@ CC
   chmod +x "$prefix/bin/$cc"
 }
 
+# gcc with the machine's glibc. No path of the folders gets into what it compiles.
+write_glibc_compiler() {
+  mkdir -p "$prefix/bin"
+  printf '#!/bin/sh\n# gcc for %s, which writes down no path of this machine.\nexec %s -ffile-prefix-map="%s"=/deps -ffile-prefix-map="%s"=/deps "$@"\n' \
+    "$triple" "$gnu-gcc" "$work" "$prefix" >"$prefix/bin/$cc"
+  chmod +x "$prefix/bin/$cc"
+}
+
 build_zlib() {
   cp -r "$work/src/zlib/." .
   CC=$cc AR=$gnu-ar RANLIB=$gnu-ranlib CFLAGS=$flags ./configure --static --prefix="$prefix"
@@ -255,7 +271,7 @@ with_cmake() {
     -DCMAKE_RANLIB="$(command -v "$gnu-ranlib")" -DCMAKE_C_FLAGS="$flags" -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX="$prefix" \
     -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_FIND_ROOT_PATH="$prefix" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=NEVER \
     -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_TRY_COMPILE_TARGET_TYPE=EXECUTABLE \
-    -DCMAKE_EXE_LINKER_FLAGS=-static -DBUILD_SHARED_LIBS=OFF "$@"
+    -DCMAKE_EXE_LINKER_FLAGS="$static" -DBUILD_SHARED_LIBS=OFF "$@"
   $lower cmake --build . -j "$jobs"
   cmake --install .
 }
@@ -300,7 +316,7 @@ build_libzstd() {
     -DZSTD_MULTITHREAD_SUPPORT=OFF
 }
 
-write_cross_file() {
+write_meson_file() {
   cat >"$prefix/sloop.ini" <<INI
 [binaries]
 c = '$prefix/bin/$cc'
@@ -315,9 +331,12 @@ pkg_config_libdir = '$prefix/lib/pkgconfig'
 needs_exe_wrapper = $([ -n "$qemu" ] && echo true || echo false)
 
 [built-in options]
-c_link_args = ['-static-pie', '-Wl,--gc-sections']
+c_link_args = [${static:+"'-static-pie', "}'-Wl,--gc-sections']
 c_args = ['-ffunction-sections', '-fdata-sections']
 prefer_static = true
+INI
+  [ "$libc" = musl ] || return 0
+  cat >>"$prefix/sloop.ini" <<INI
 
 [host_machine]
 system = 'linux'
@@ -328,9 +347,16 @@ INI
 }
 
 mkdir -p "$work/$triple"
+if [ "$libc" = gnu ]; then
+  static=
+  # Neither the libc, which is the machine's, nor what is stream-tail's alone.
+  pins=$(printf '%s' "$pins" | grep -v -E '^(musl|pcre2|libzstd) ')
+  names=$(names_of_pins)
+  write_glibc_compiler
+fi
 for package in $names; do
   build "$package" "build_$package"
 done
-write_cross_file
-printf '%s' "$pins" | sed -n 's/^\([a-z0-9]\{1,\}\)  *\([^ ]*\)  *\([^ ]*\)$/\1 \2 \3/p' >"$prefix/versions.txt"
+write_meson_file
+printf '%s\n' "$pins" | sed -n 's/^\([a-z0-9]\{1,\}\)  *\([^ ]*\)  *\([^ ]*\)$/\1 \2 \3/p' >"$prefix/versions.txt"
 echo "dependencies: all in $prefix" >&2

