@@ -97,11 +97,18 @@ static uint64_t random_u64(slp_host *h) {
 }
 
 /* ---- when turns run ------------------------------------------------------------------------ */
-static void on_timer(uv_timer_t *t) { ((slp_uv_host *)t->data)->due = 1; }
-
 /* Does nothing. The idle handle is needed only because the loop's poll does not sleep while it is active.
  * on_prepare and on_check run the turn. */
 static void on_idle(uv_idle_t *idle) { (void)idle; }
+
+static void keep_loop_awake(slp_uv_host *u) {
+  u->due = 1;
+  if (!uv_is_active((uv_handle_t *)&u->idle)) uv_idle_start(&u->idle, on_idle);
+}
+
+/* From libuv 1.45 on timers run at the end of a round. Without the idle handle uv_backend_timeout() would tell
+ * the loop of another library to sleep, although the turn is still to be run. The turn stops the handle. */
+static void on_timer(uv_timer_t *t) { keep_loop_awake(t->data); }
 
 static void turn_if_due(slp_uv_host *u) {
   if (u->closing || (!u->due && slp_list_empty(&u->host.ready))) return;
@@ -116,8 +123,7 @@ static void wake_loop_at(slp_host *h, uint64_t at_us) {
   slp_uv_host *u = slp_uv_of(h);
   if (u->closing) return;
   if (at_us == 0) {
-    u->due = 1;
-    if (!uv_is_active((uv_handle_t *)&u->idle)) uv_idle_start(&u->idle, on_idle);
+    keep_loop_awake(u);
     return;
   }
   if (uv_is_active((uv_handle_t *)&u->idle)) uv_idle_stop(&u->idle);

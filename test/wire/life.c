@@ -558,3 +558,33 @@ TEST(a_server_killed_under_load) {
   }
   wire_close(&w);
 }
+
+/* A timer of the host that sets itself again. */
+typedef struct again {
+  slp_timer timer;
+  slp_host *h;
+  int left;
+} again;
+
+static void on_again(slp_timer *t) {
+  again *a = SLP_OWNER(t, again, timer);
+  if (--a->left) CHECK_INT(slp_timer_set(a->h, t, slp_now_us(a->h) + 5000), 0);
+}
+/* A program that has a loop of its own waits until libuv's descriptor is ready, or as long as
+ * uv_backend_timeout() says. From libuv 1.45 on timers run at the end of a round, behind the handles that run
+ * the turn. */
+TEST(a_foreign_loop_is_told_of_what_a_timer_left_to_do) {
+  wire w;
+  wire_open(&w);
+  again a = {.timer = {.run = on_again}, .h = w.h, .left = 20};
+  CHECK_INT(slp_timer_set(w.h, &a.timer, slp_now_us(w.h) + 5000), 0);
+  while (a.left) {
+    struct pollfd fd = {.fd = uv_backend_fd(w.loop), .events = POLLIN};
+    uv_run(w.loop, UV_RUN_NOWAIT);
+    if (!a.left) break;
+    int ms = uv_backend_timeout(w.loop);
+    CHECK(ms >= 0); /* else nothing would run the timer */
+    poll(&fd, 1, ms);
+  }
+  wire_close(&w);
+}
