@@ -34,7 +34,7 @@ PUBLIC_HEADERS = {"sloop.h": set(RANK), "sloop_admin.h": {"admin", "api", "cli",
 
 SYSTEM_HEADERS = [  # header pattern, who may include it ("room" or "room/file"), why
     (r"uv(\.h|/.*)", {"host", "program", "bind"}, "libuv lives in host/, program/ and bind/"),
-    (r"Python\.h", {"bind"}, "each language has its folder in bind/"),
+    (r"Python\.h|node_api\.h", {"bind"}, "each language has its folder in bind/"),
     (r"curl/.*", {"host"}, "curl lives in host/"),
     (r"openssl/.*", {"codec/digest.c", "codec/es256.c"}, "OpenSSL lives in codec/digest.c and es256.c"),
     (r"zlib\.h", {"codec"}, "zlib lives in codec/"),

@@ -1,0 +1,48 @@
+'use strict';
+// Loads the native part. It binds to its own OpenSSL, zlib and nghttp2 and not to node's (RTLD_DEEPBIND), and to node's
+// libuv, which it has no other of.
+const fs = require('fs');
+const os = require('os');
+const path = require('path');
+
+const HERE = path.resolve(__dirname, '..');
+
+function refuse(why) {
+  throw new Error(`sloop: ${why}`);
+}
+
+function isMusl() {
+  const report = process.report?.getReport();
+  return report !== undefined && !report.header.glibcVersionRuntime;
+}
+
+function binary() {
+  const prebuilt = () => path.join(HERE, 'prebuilds', `linux-${process.arch}${isMusl() ? '-musl' : ''}`, 'sloop.node');
+  const built = path.join(HERE, 'sloop.node');
+  if (fs.existsSync(built)) return built;
+  const found = prebuilt();
+  if (fs.existsSync(found)) return found;
+  return refuse(`there is no binary for linux-${process.arch}: neither ${built} nor ${found}; npm rebuild sloop makes one`);
+}
+
+function load() {
+  if (process.versions.bun !== undefined) {
+    refuse('Bun is not supported: its libuv is a stub. Use node 18 or newer');
+  }
+  if (process.versions.deno !== undefined || globalThis.Deno !== undefined) {
+    refuse('Deno is not supported: it lacks functions of libuv. Use node 18 or newer');
+  }
+  if (process.platform !== 'linux') refuse(`${process.platform} is not supported, only Linux`);
+  if (Number(process.versions.node.split('.')[0]) < 18) refuse(`node ${process.versions.node} is too old: 18 or newer is needed`);
+  const file = binary();
+  const holder = { exports: {} };
+  const { RTLD_NOW, RTLD_DEEPBIND } = os.constants.dlopen;
+  try {
+    process.dlopen(holder, file, RTLD_NOW | (RTLD_DEEPBIND ?? 0));
+  } catch (error) {
+    throw new Error(`sloop: ${file} can't be loaded: ${error.message}`, { cause: error });
+  }
+  return holder.exports;
+}
+
+module.exports = load();
