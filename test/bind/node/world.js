@@ -63,7 +63,8 @@ class Box {
       headers: {
         'Content-Type': `application/x-amz-json-1.${service === 'kinesis' ? 1 : 0}`,
         'X-Amz-Target': `${target}.${operation}`,
-        Authorization: `AWS4-HMAC-SHA256 Credential=sandbox/20260101/us-east-1/${service}/aws4_request, SignedHeaders=host, Signature=0`,
+        'X-Amz-Date': '20260101T000000Z',
+        Authorization: `AWS4-HMAC-SHA256 Credential=sandbox/20260101/us-east-1/${service}/aws4_request, SignedHeaders=host;x-amz-date, Signature=${'0'.repeat(64)}`,
       },
       body: JSON.stringify(body),
     });
@@ -127,7 +128,13 @@ function sandbox(shards) {
     }
     Object.assign(process.env, box.env);
   });
-  after(() => box.close());
+  after(async () => {
+    await box.close();
+    setTimeout(() => {
+      console.error('something keeps this process alive: a consumer that a test left');
+      process.exit(1);
+    }, 10000).unref();
+  });
   return box;
 }
 
@@ -194,4 +201,14 @@ async function readAll(name, options = {}) {
   return got;
 }
 
-module.exports = { Box, BIN, LIMIT_MS, PACKAGE, cleanEnvironment, folder, readAll, run, sandbox, sloop, start, textsOf, until, within };
+/** The folder of a package of package.json, which test/install.sh installs; null: it is not there. */
+function toolPath(name) {
+  const found = path.join(process.env.SLOOP_TEST_CACHE ?? '', 'node', 'bind', 'node_modules', name);
+  return fs.existsSync(found) ? found : null;
+}
+function tool(name) {
+  const found = toolPath(name);
+  return found && require(found);
+}
+
+module.exports = { Box, BIN, LIMIT_MS, PACKAGE, cleanEnvironment, folder, readAll, run, sandbox, sloop, start, textsOf, tool, toolPath, until, within };

@@ -375,6 +375,11 @@ class Consumer extends EventEmitter {
   seekCheckpoint(shard) {
     need('seekCheckpoint(): shard', shard, 'string', 'a string');
     check(native.seekCheckpoint(this.#need('seekCheckpoint()'), shard), 'seekCheckpoint()');
+    // What nobody has asked for yet is of before the move.
+    for (const batch of this.#ready.filter((one) => [...one].some((record) => record.shard === shard))) {
+      this.#ready.splice(this.#ready.indexOf(batch), 1);
+      giveBack(batch);
+    }
   }
 
   handover(shard) {
