@@ -121,9 +121,12 @@ for name in '' -bloop -ministack $python; do
   cp "$from" "$cache/venv$name/.made-from"
 done
 
-for server in kinesalite kinesis-local dynalite; do
+bind=
+[ "$want" = ci ] && bind=bind # node's majors and the TypeScript of the lane bind
+for server in kinesalite kinesis-local dynalite $bind; do
   into=$cache/node/$server
   from=$root/test/process/servers/$server
+  [ "$server" = bind ] && from=$root/test/bind/node
   fresh "$into" "$from/package-lock.json" && continue
   echo "install: $server (npm)" >&2
   rm -rf "$into"

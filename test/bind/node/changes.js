@@ -2,7 +2,7 @@
 // The changes of tables as values, beside unmarshall() of @aws-sdk/util-dynamodb.
 const assert = require('node:assert');
 const path = require('node:path');
-const { test } = require('node:test');
+const { test } = require('./harness.js');
 const { sandbox, sloop, tool } = require('./world.js');
 
 const box = sandbox();

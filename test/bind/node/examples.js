@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const net = require('node:net');
 const path = require('node:path');
 const { Transform, Readable } = require('node:stream');
-const { test } = require('node:test');
+const { test } = require('./harness.js');
 const { PACKAGE, folder, run, sandbox, sloop, start, until, within } = require('./world.js');
 
 const box = sandbox();

@@ -4,7 +4,7 @@ const assert = require('node:assert');
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
-const { test } = require('node:test');
+const { test } = require('./harness.js');
 const { BIN, cleanEnvironment, folder, run, sandbox, sloop, until, within } = require('./world.js');
 
 const box = sandbox();
@@ -112,7 +112,7 @@ test('a mixed fleet of node and C with kills loses nothing', async (t) => {
       by[worker.kind] += 1;
     }
   }
-  t.diagnostic(`${put.length} records, ${kills} kills, ${gone.length - kills} stops, lost 0, ` +
+  t.note(`${put.length} records, ${kills} kills, ${gone.length - kills} stops, lost 0, ` +
     `${seen.length - new Set(seen).size} repeats, read by ${JSON.stringify(by)}`);
   assert.ok(by.node > 0 && by.c > 0 && gone.length > 0);
 });
@@ -138,7 +138,7 @@ test('an orderly stop repeats nothing; after process.exit() the lease runs out',
   assert.deepStrictEqual([...first, ...second], [...Array(first.length + second.length).keys()]);
   const begun = Date.now();
   const third = await read('await c.stop();');
-  t.diagnostic(`after process.exit() with a lease of 2 s, the next worker had its first record and ended after ${Date.now() - begun} ms`);
+  t.note(`after process.exit() with a lease of 2 s, the next worker had its first record and ended after ${Date.now() - begun} ms`);
   assert.strictEqual(third[0], second[0]); // process.exit() wrote no position
 });
 

@@ -1,7 +1,7 @@
 'use strict';
 // The life of a consumer: its end in every way, worker threads, ref and unref, abort, misuse, errors by name, credentials.
 const assert = require('node:assert');
-const { test } = require('node:test');
+const { test } = require('./harness.js');
 const { Worker } = require('node:worker_threads');
 const { LIMIT_MS, PACKAGE, run, sandbox, sloop, start, until, within } = require('./world.js');
 

@@ -3,7 +3,7 @@
 const assert = require('node:assert');
 const { spawn } = require('node:child_process');
 const path = require('node:path');
-const { test } = require('node:test');
+const { test } = require('./harness.js');
 const { Box, sloop, until, within } = require('./world.js');
 
 const COUNT = 4000;

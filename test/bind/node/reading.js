@@ -2,7 +2,7 @@
 // Reading by the package sloop: records once and in order, every way to acknowledge, redelivery, tokens, back-pressure.
 const assert = require('node:assert');
 const { execFile } = require('node:child_process');
-const { test } = require('node:test');
+const { test } = require('./harness.js');
 const { promisify } = require('node:util');
 const { BIN, cleanEnvironment, readAll, sandbox, sloop, textsOf, until, within } = require('./world.js');
 

@@ -4,7 +4,7 @@ const assert = require('node:assert');
 const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
-const { test } = require('node:test');
+const { test } = require('./harness.js');
 const { PACKAGE, folder, sloop, toolPath } = require('./world.js');
 
 const TSC = toolPath('typescript');

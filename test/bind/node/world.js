@@ -5,7 +5,7 @@ const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
-const { after, before } = require('node:test');
+const { after, before } = require('./harness.js');
 
 const PACKAGE = process.env.SLOOP_NODE_PACKAGE;
 const BIN = process.env.SLOOP_BIN;
@@ -128,13 +128,7 @@ function sandbox(shards) {
     }
     Object.assign(process.env, box.env);
   });
-  after(async () => {
-    await box.close();
-    setTimeout(() => {
-      console.error('something keeps this process alive: a consumer that a test left');
-      process.exit(1);
-    }, 10000).unref();
-  });
+  after(() => box.close());
   return box;
 }
 
