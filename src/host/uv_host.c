@@ -106,8 +106,9 @@ static void keep_loop_awake(slp_uv_host *u) {
   if (!uv_is_active((uv_handle_t *)&u->idle)) uv_idle_start(&u->idle, on_idle);
 }
 
-/* From libuv 1.45 on timers run at the end of a round. Without the idle handle uv_backend_timeout() would tell
- * the loop of another library to sleep, although the turn is still to be run. The turn stops the handle. */
+/* From libuv 1.45 on timers run at the end of a round. Without the idle handle uv_backend_timeout() would
+ * tell the loop of another library to sleep, although the turn is still to be run. The turn stops the
+ * handle. */
 static void on_timer(uv_timer_t *t) { keep_loop_awake(t->data); }
 
 static void turn_if_due(slp_uv_host *u) {
