@@ -466,7 +466,9 @@ static void step_waiting_lease(slp_lease *l) {
     return;
   }
   uint64_t now = slp_fleet_now(f);
-  if (l->poll.row_us == SLP_NEVER) {
+  /* A read that is planned already is from before the lease was taken, and may be seconds away. */
+  int first = !*wait_ms;
+  if (first || l->poll.row_us == SLP_NEVER) {
     *wait_ms = !*wait_ms ? 1 : *wait_ms == 1 ? 1000 : *wait_ms * 2;
     if (*wait_ms > 10000) *wait_ms = 10000;
     slp_lease_poll(l, now + slp_fleet_jitter(f, (uint64_t)*wait_ms * 1000, 20));
