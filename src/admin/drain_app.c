@@ -30,19 +30,25 @@ struct slp_drain {
   uint8_t notified; /* 1: the leader was notified after the hold was switched */
 };
 
-/* Returns 1 if the worker still reads, or may read: it obeys an older version of the hold than `version`, or
- * it still has leases. */
-static int may_read(const slp_worker_row *w, uint64_t version) {
-  return !w->gone.n && (w->hold_version < version || (w->held && !SLP_MUTANT(drain_ignores_leases)));
+/* Returns 1 if the worker has not stopped reading, by what it wrote into its row: it obeys an older version
+ * of the hold than `version`, or it still has leases. */
+static int has_not_stopped(const slp_worker_row *w, uint64_t version) {
+  return w->hold_version < version || (w->held && !SLP_MUTANT(drain_ignores_leases));
 }
 
-/* Returns 1 if another operator's command has evicted the worker, perhaps while it lived (--force). Such a
- * worker reads on until it hears of it or until its lease deadline. So this command watches its row for a
- * whole lease. A worker that this command has evicted was silent for that long, and one that a worker has
- * evicted too. */
+/* Returns 1 if the worker still reads, or may read. */
+static int may_read(const slp_worker_row *w, uint64_t version) {
+  return !w->gone.n && has_not_stopped(w, version);
+}
+
+/* Returns 1 if another operator's command has evicted the worker, perhaps while it lived (--force), and the
+ * worker had not stopped before. Such a worker reads on until it hears of it or until its lease deadline. So
+ * this command watches its row for a whole lease. A worker that this command has evicted was silent for that
+ * long, and one that a worker has evicted too. */
 static int was_perhaps_evicted_alive(slp_admin *a, const slp_worker_row *w) {
   static const slp_str operators = {"operator.", 9};
   slp_str by = w->gone;
+  if (!has_not_stopped(w, a->snapshot.leadership.hold.version)) return 0;
   if (by.n < operators.n || memcmp(by.p, operators.p, operators.n) != 0) return 0;
   if (slp_str_eq(by, slp_str_of(a->me))) return 0;
   const slp_watched *watched = slp_watch_add_worker(a, w);

@@ -90,19 +90,25 @@ TEST(a_drain_evicts_the_silent) {
   done();
 }
 
-/* A worker may read until its lease deadline, unless a row says that the worker was silent when it was evicted. */
-TEST(a_drain_waits_a_lease_for_one_that_an_operator_has_evicted) {
+/* A worker may read until its lease deadline, unless a row says that the worker was silent when it was evicted, or
+ * that it had stopped before. */
+TEST(a_drain_waits_a_lease_for_one_that_an_operator_has_evicted_while_it_may_have_read) {
   static const struct {
-    const char *by;
+    const char *by, *obeys, *held;
     uint64_t least_us;
-  } cases[] = {{"gone=operator.0123456789abcdef", 10000000}, {"gone=c." INCARNATION, 0}};
+  } cases[] = {{"gone=operator.0123456789abcdef", "cap#1", "held#0", 10000000},
+               {"gone=operator.0123456789abcdef", OBEYS, "held#1", 10000000},
+               {"gone=operator.0123456789abcdef", "obeys=" INCARNATION ":1", "held#0", 10000000},
+               {"gone=operator.0123456789abcdef", OBEYS, "held#0", 0},
+               {"gone=c." INCARNATION, "cap#1", "held#0", 0}};
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     begin("s1");
     worker("a", OBEYS);
     PUT("w/a", "held#0");
     worker("b", cases[i].by);
+    PUT("w/b", cases[i].obeys, cases[i].held);
     beats("w/a", 1000000);
-    led("hv#1");
+    led("hv#2");
     PUT("lead", "hold=operator.x");
     (void)drain(1, 60000, 0);
     CHECK(took_us >= cases[i].least_us && took_us < cases[i].least_us + 4000000);
