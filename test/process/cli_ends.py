@@ -46,6 +46,17 @@ def the_tip_of_an_application_is_that_of_all_its_shards():
 
 
 @test
+def the_tip_of_a_backlog_is_seen_sooner_than_after_a_poll_interval():
+    """Behind the last records a shard is asked once more after 0.2 s."""
+    with Box(4, *NO_LIMITS) as box:
+        put = box.put(300)
+        for app in ((), ("-G", "soon")):
+            r = box.tail(*app, "-X", "poll_ms=10000", "-o", "oldest", "-e", "demo", limit=40)
+            equal((r.code, r.err, sorted(lines(r.out))), (0, "", sorted(p[2] for p in put)), app)
+            check(r.seconds < 6, app, r.seconds)
+
+
+@test
 def a_time_ends_the_workers_of_an_application():
     """What arrived before it is printed once, by whomever; what comes behind it is there for those who read on."""
     with Box(4, *NO_LIMITS) as box:
