@@ -10,7 +10,7 @@
 /* A shard of which a page comes so often is fast enough: smallest pages are then 50 MB a second. */
 #define OFTEN_US 10000u
 #define BYTES_MAX (UINT64_C(1) << 38)
-/* A consumer that had no page for so long after which more waited, is at its tip. */
+/* If the last page after which more records waited is older than this, the consumer is at its tip. */
 #define FORGET_US (2 * (uint64_t)TRIP_US_MAX)
 
 static const slp_ahead_span nothing = {.trip_us = UINT64_MAX};

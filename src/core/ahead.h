@@ -37,8 +37,8 @@ void slp_ahead_came_back(slp_ahead *a, uint64_t bytes);
 void slp_ahead_trip(slp_ahead *a, uint64_t trip_us, uint64_t now_us);
 /* Returns twice the bytes that come back during a round trip; 0: not known yet. */
 static inline uint64_t slp_ahead_needs(const slp_ahead *a) { return a->needs; }
-/* Forgets everything if the last page after which more records waited came long before now_us. To be called
- * for the consumers that are joined with one for which slp_ahead_trip is called. */
+/* Forgets everything if the last page after which more records waited came more than 20 s before now_us. To
+ * be called for all joined consumers when slp_ahead_trip is called for one of them. */
 void slp_ahead_forget_old(slp_ahead *a, uint64_t now_us);
 /* Returns how many bytes the next page is to have, if `shards` shards bring pages alike. needs: the sum of
  * what slp_ahead_needs returns for all consumers of the engine. */

@@ -75,7 +75,7 @@ static void look(void) {
 
 static void set_mine(const char *n) { setenv("FAKE_MINE", n, 1); }
 
-/* The next look comes so many ms after what has happened between before_us and after_us. */
+/* Checks that the next look comes `ms` after something that happened between before_us and after_us. */
 static void check_pause(uint64_t ms, int line) {
   if (k.again_us < before_us + ms * 1000 || k.again_us > after_us + ms * 1000)
     CHECK_FAIL("line %d: the pause is %.1f ms and not %d", line, (double)(k.again_us - after_us) / 1e3,
