@@ -114,7 +114,10 @@ systemctl start stream-tail@regex
 sleep 2
 is "--grep works without memory that is written and executed" \
   "$(journalctl -o cat -u stream-tail@regex | grep -c '^record-a1[05]')" 2
+said=$(systemd-analyze verify --man=no stream-tail@orders.service 2>&1) && [ -z "$said" ] && ok "systemd-analyze verify says nothing" || bad "verify: $said"
 systemd-analyze security --no-pager stream-tail@orders | tail -n 1 | sed 's/^[^O]*/     /'
+systemd-analyze security --no-pager --threshold=20 stream-tail@orders >/dev/null && ok "its exposure is at most 2.0" ||
+  bad "its exposure is above 2.0"
 echo "$failed failed"
 INSIDE
 cat >"$root/etc/systemd/system/check.service" <<'UNIT'
