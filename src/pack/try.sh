@@ -8,13 +8,15 @@
 #                 certificates where systems have them and where there are none. From PyPI: auditwheel about its tag, and
 #                 test/bind/python/neighbours.py beside cryptography, pycurl, uvloop, psycopg, apsw and brotli
 #     container   the image, unpacked by umoci, as its user in its root
-#     deb         lintian; ROOT, a fresh Debian 12 (debootstrap --variant=minbase bookworm ROOT): install, the tests of debian/tests
+#     lintian     what Debian's own checker says of the packages
+#     deb         in SLOOP_ROOT, a fresh Debian 12 or 13 (debootstrap --variant=minbase bookworm SLOOP_ROOT): install, use, the
+#                 tests of debian/tests by themselves and by autopkgtest, remove
 #     recipes     ruby -c, nix-instantiate --parse, sh -n: their syntax
 #     sbom        pyspdxtools of spdx-tools
 #     kubernetes  kubernetes-validate --strict
 #
-# Everything but `deb` unless WHAT is given. SLOOP_ROOT: the root for `deb`. Needs root for chroot. What a check needs and the
-# machine lacks is said, and counts as a failure. One line a check, with sizes and seconds.
+# Everything but `lintian` and `deb` unless WHAT is given. Needs root for chroot. What a check needs and the machine lacks is said, and
+# counts as a failure. One line a check, with sizes and seconds.
 set -u
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 release=$(CDPATH='' cd -- "${1:?usage: try.sh RELEASE [WHAT...]}" && pwd)
@@ -45,6 +47,7 @@ size() { echo "     $(basename "$1"): $(wc -c <"$1") bytes"; }
 
 # ---- a server with TLS in front of a sandbox, outside of the root ------------------------------------------------------------
 start_server() {
+  rm -f "$work/hold" "$work/environment" "$work/port" # of the server before
   mkdir -p "$work/tls"
   (cd "$work/tls" && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out ca.pem -days 2 -subj /CN=localhost \
     -addext subjectAltName=IP:127.0.0.1) >/dev/null 2>&1
@@ -179,12 +182,14 @@ try_container() {
 }
 
 in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
-try_deb() {
-  root=${SLOOP_ROOT:?SLOOP_ROOT names a fresh root of Debian 12}
-  for deb in "$release"/*.deb; do size "$deb"; done
+try_lintian() {
   # What Debian asks of its own: a bug that asks for the package
-  try "deb: lintian" lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,bad-distribution-in-changes-file \
+  try "lintian" lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,bad-distribution-in-changes-file \
     "$release"/*.deb "$release"/*.dsc
+}
+try_deb() {
+  root=${SLOOP_ROOT:?SLOOP_ROOT names a fresh root of Debian}
+  for deb in "$release"/*.deb; do size "$deb"; done
   rm -rf "$root/release" && mkdir -p "$root/release"
   cp "$release"/*.deb "$root/release"
   try "deb: apt installs the command in a fresh root" in_root sh -c "apt-get install -y --no-install-recommends /release/stream-tail_*.deb"
@@ -202,6 +207,8 @@ try_deb() {
   try "deb: a TLS call verifies" verifies "$root" SSL_CERT_FILE=/release/ca.pem
   stop_server
   try "deb: apt removes all of it" in_root apt-get purge -y stream-tail libsloop0 libsloop-dev
+  # Debian's own runner installs them once more by itself. It takes the tests from the source package.
+  try "deb: autopkgtest" autopkgtest -q --no-built-binaries "$release"/*.deb "$release"/sloop_*.dsc -- chroot "$root"
 }
 
 try_recipes() {
@@ -227,6 +234,7 @@ try_kubernetes() {
   try "kubernetes: it is valid" "$work/tools/bin/kubernetes-validate" --strict "$here/kubernetes/stream-tail.yaml"
 }
 
+# shellcheck disable=SC2048 # a list of words
 for what in ${*:-static wheel container recipes sbom kubernetes}; do "try_$what"; done
 if [ -e "$release/SHA256SUMS" ]; then try "SHA256SUMS" sh -c "cd '$release' && sha256sum -c --quiet SHA256SUMS"; fi
 echo "$failed failed"
