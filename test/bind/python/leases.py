@@ -20,6 +20,7 @@ import sloop
 async def main(stream, app, options):
     async with sloop.Consumer(stream, app=app, start=sloop.OLDEST, **options) as c:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, c.end)
+        print("listening to signals", file=sys.stderr, flush=True)
         async for batch in c:
             with batch:
                 for r in batch:
@@ -58,6 +59,11 @@ class Worker:
             return file.read()
 
     def end(self, number):
+        """Sends the signal. SIGTERM waits until the worker has a handler: before that it ends any program of Python."""
+        limit = time.monotonic() + 30
+        while self.kind == "python" and number == signal.SIGTERM and "listening" not in self.errors():
+            assert time.monotonic() < limit and self.process.poll() is None, self.errors()
+            time.sleep(0.05)
         self.process.send_signal(number)
         return self.process.wait(30)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from . import _native
-from ._consumer import CredentialsCallable, Options, Party, give_credentials, option_texts, outcome, start_tuple
+from ._consumer import CredentialsCallable, Options, Party, give_credentials, option_texts, start_tuple
 from ._errors import Error, StateError
 from ._turns import AsyncDriver, Driver
 from ._values import (
@@ -106,19 +106,7 @@ class AsyncAdmin(_AdminBase):
     async def _ask(self, what: str, name: str, *args: Any) -> Any:
         if self._failure is not None:
             raise self._failure
-        call = getattr(self._opened(what), name)
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-        def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
-            if not future.done():
-                raised = outcome(what, status, error)
-                if raised is None:
-                    future.set_result(result)
-                else:
-                    future.set_exception(raised)
-
-        (self._host or self)._begin(call, then, *args)
-        return await future
+        return await (self._host or self)._run_on_loop(what, getattr(self._opened(what), name), *args)
 
     async def leases(self) -> Leases:
         """The rows of this stream and application."""
@@ -179,19 +167,7 @@ class Admin(_AdminBase):
         self._driver.close_now(5.0)
 
     def _ask(self, what: str, name: str, *args: Any) -> Any:
-        call = getattr(self._opened(what), name)
-        ends: List[Any] = []
-
-        def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
-            ends.append((outcome(what, status, error), result))
-
-        (self._host or self)._begin(call, then, *args)
-        assert self._driver is not None
-        self._driver.run_until(lambda: bool(ends))
-        raised, result = ends[0]
-        if raised is not None:
-            raise raised
-        return result
+        return (self._host or self)._run_in_turns(what, getattr(self._opened(what), name), *args)
 
     def leases(self) -> Leases:
         """The rows of this stream and application."""

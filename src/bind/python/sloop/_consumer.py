@@ -9,6 +9,7 @@ import time
 import warnings
 import weakref
 from collections import deque
+from contextlib import closing
 from datetime import datetime, timezone
 from typing import (
     TYPE_CHECKING,
@@ -17,12 +18,14 @@ from typing import (
     Callable,
     Deque,
     Dict,
+    Generator,
     Iterator,
     List,
     NamedTuple,
     Optional,
     Sequence,
     Set,
+    Tuple,
     Type,
     TypedDict,
     Union,
@@ -251,6 +254,48 @@ class Party:
         except Exception as error:
             self._fail(error)
 
+    def _moved(self) -> None:
+        """A seek is done: what came before it is no longer wanted."""
+
+    def _then(self, what: str, moves: bool, tell: Callable[[Any, Optional[BaseException]], None]
+              ) -> Callable[[int, Any, Optional[Dict[str, Any]]], None]:
+        def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
+            if moves and status == 0:
+                self._moved()  # later events bring what is behind the new position
+            tell(result, outcome(what, status, error))
+
+        return then
+
+    async def _run_on_loop(self, what: str, call: Callable[..., object], *args: Any, moves: bool = False) -> Any:
+        """Begins an operation and waits for its end while asyncio's loop runs."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def tell(result: Any, raised: Optional[BaseException]) -> None:
+            if future.done():
+                return
+            if raised is None:
+                future.set_result(result)
+            else:
+                future.set_exception(raised)
+
+        self._begin(call, self._then(what, moves, tell), *args)
+        return await future
+
+    def _run_in_turns(self, what: str, call: Callable[..., object], *args: Any, moves: bool = False) -> Any:
+        """Begins an operation and runs turns until its end."""
+        ends: List[Tuple[Any, Optional[BaseException]]] = []
+
+        def tell(result: Any, raised: Optional[BaseException]) -> None:
+            ends.append((result, raised))
+
+        self._begin(call, self._then(what, moves, tell), *args)
+        assert self._driver is not None
+        self._driver.run_until(lambda: bool(ends))
+        result, raised = ends[0]
+        if raised is not None:
+            raise raised
+        return result
+
     def _begin(self, call: Callable[..., object], then: Callable[[int, Any, Optional[Dict[str, Any]]], None],
                *args: Any) -> int:
         self._op_number += 1
@@ -335,6 +380,22 @@ class _Base(Party):
         self._ended = False
         self._stopping = False
         self._started = False
+
+    def _moved(self) -> None:
+        self._ready.clear()
+
+    def _each(self, batch: _native.Batch) -> Generator[_native.Record, None, None]:
+        """The records of a batch. Asking for the next one acknowledges the one before; what is not acknowledged at the end
+        comes again."""
+        try:
+            for record in batch:
+                yield record
+                if batch.is_done:
+                    break
+                record.ack()
+        finally:
+            if not batch.is_done and self.is_open:
+                batch.done(0)
 
     # ---- the life ----
 
@@ -610,22 +671,6 @@ class Consumer(_Base):
         finally:
             self._waiters.discard(waiter)
 
-    async def _run(self, what: str, call: Callable[..., object], *args: Any, moves: bool = False) -> Any:
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-        def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
-            if moves and status == 0:
-                self._ready.clear()  # what came before the move; later events bring what is behind it
-            if not future.done():
-                raised = outcome(what, status, error)
-                if raised is None:
-                    future.set_result(result)
-                else:
-                    future.set_exception(raised)
-
-        self._begin(call, then, *args)
-        return await future
-
     def __aiter__(self) -> AsyncIterator[_native.Batch]:
         return self
 
@@ -647,15 +692,9 @@ class Consumer(_Base):
     async def records(self) -> AsyncIterator[_native.Record]:
         """Record by record: asking for the next one acknowledges the one before."""
         async for batch in self:
-            try:
-                for record in batch:
+            with closing(self._each(batch)) as records:
+                for record in records:
                     yield record
-                    if batch.is_done:
-                        break
-                    record.ack()
-            finally:
-                if not batch.is_done and self.is_open:
-                    batch.done(0)
 
     # ---- operations ----
 
@@ -666,24 +705,24 @@ class Consumer(_Base):
         self._stopping = True
         self._ready.clear()
         self._wake()
-        await self._run("stop()", native.stop, _FOREVER_MS if timeout is None else round(timeout * 1000))
+        await self._run_on_loop("stop()", native.stop, _FOREVER_MS if timeout is None else round(timeout * 1000))
 
     async def seek(self, to: Union[Position, datetime]) -> None:
         """Goes on from another position."""
         native = self._opened("seek()")
-        await self._run("seek()", native.seek, start_tuple(to), moves=True)
+        await self._run_on_loop("seek()", native.seek, start_tuple(to), moves=True)
 
     async def checkpoint(self, shard: Optional[str] = None) -> None:
         """Writes to the lease table up to where all is acknowledged."""
-        await self._run("checkpoint()", self._opened("checkpoint()").checkpoint, shard)
+        await self._run_on_loop("checkpoint()", self._opened("checkpoint()").checkpoint, shard)
 
     async def checkpoint_at(self, shard: str, to: Position) -> None:
         """Declares the shard finished up to a position (checkpoints="asked")."""
-        await self._run("checkpoint_at()", self._opened("checkpoint_at()").checkpoint_at, shard, to._tuple())
+        await self._run_on_loop("checkpoint_at()", self._opened("checkpoint_at()").checkpoint_at, shard, to._tuple())
 
     async def shards(self) -> List[Shard]:
         """Lists the stream's shards."""
-        return shards_of(await self._run("shards()", self._opened("shards()").shards))
+        return shards_of(await self._run_on_loop("shards()", self._opened("shards()").shards))
 
     def admin(self) -> AsyncAdmin:
         """The operator's requests, for the application of this consumer."""
@@ -769,22 +808,6 @@ class Reader(_Base):
             native.close()
             driver.close_now(0.2)
 
-    def _run(self, what: str, call: Callable[..., object], *args: Any, moves: bool = False) -> Any:
-        assert self._driver is not None
-        ends: List[Any] = []
-
-        def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
-            if moves and status == 0:
-                self._ready.clear()
-            ends.append((outcome(what, status, error), result))
-
-        self._begin(call, then, *args)
-        self._driver.run_until(lambda: bool(ends))
-        raised, result = ends[0]
-        if raised is not None:
-            raise raised
-        return result
-
     def __iter__(self) -> Iterator[_native.Batch]:
         return self
 
@@ -812,38 +835,30 @@ class Reader(_Base):
     def records(self) -> Iterator[_native.Record]:
         """Record by record: asking for the next one acknowledges the one before."""
         for batch in self:
-            try:
-                for record in batch:
-                    yield record
-                    if batch.is_done:
-                        break
-                    record.ack()
-            finally:
-                if not batch.is_done and self.is_open:
-                    batch.done(0)
+            yield from self._each(batch)
 
     def stop(self, timeout: Optional[float] = None) -> None:
         """Ends reading, and releases the leases. StopTimeout: batches were out when the seconds were over."""
         native = self._opened("stop()")
         self._stopping = True
         self._ready.clear()
-        self._run("stop()", native.stop, _FOREVER_MS if timeout is None else round(timeout * 1000))
+        self._run_in_turns("stop()", native.stop, _FOREVER_MS if timeout is None else round(timeout * 1000))
 
     def seek(self, to: Union[Position, datetime]) -> None:
         """Goes on from another position."""
-        self._run("seek()", self._opened("seek()").seek, start_tuple(to), moves=True)
+        self._run_in_turns("seek()", self._opened("seek()").seek, start_tuple(to), moves=True)
 
     def checkpoint(self, shard: Optional[str] = None) -> None:
         """Writes to the lease table up to where all is acknowledged."""
-        self._run("checkpoint()", self._opened("checkpoint()").checkpoint, shard)
+        self._run_in_turns("checkpoint()", self._opened("checkpoint()").checkpoint, shard)
 
     def checkpoint_at(self, shard: str, to: Position) -> None:
         """Declares the shard finished up to a position (checkpoints="asked")."""
-        self._run("checkpoint_at()", self._opened("checkpoint_at()").checkpoint_at, shard, to._tuple())
+        self._run_in_turns("checkpoint_at()", self._opened("checkpoint_at()").checkpoint_at, shard, to._tuple())
 
     def shards(self) -> List[Shard]:
         """Lists the stream's shards."""
-        return shards_of(self._run("shards()", self._opened("shards()").shards))
+        return shards_of(self._run_in_turns("shards()", self._opened("shards()").shards))
 
     def admin(self) -> Admin:
         """The operator's requests, for the application of this consumer."""
