@@ -64,6 +64,15 @@ def ours_in_python(version):
             Client("sloop, Python, leases", version, "CBOR", command, True, missing=missing, env=env)]
 
 
+def ours_in_node(version):
+    package = os.path.join(BUILD, "src", "bind", "node")
+    there = os.path.exists(os.path.join(package, "sloop.node")) and shutil.which("node")
+    missing = "" if there else "built without -Dnode=enabled"
+    command, env = ["node", os.path.join(HERE, "node", "sloop.mjs")], {"PEERS_PACKAGE": os.path.join(package, "index.mjs")}
+    return [Client("sloop, Node", version, "CBOR", command, False, missing=missing, env=env),
+            Client("sloop, Node, leases", version, "CBOR", command, True, missing=missing, env=env)]
+
+
 def node():
     folder = os.path.join(CACHE, "peers", "node")
     modules = os.path.join(folder, "node_modules", "@aws-sdk", "client-kinesis")
@@ -92,6 +101,7 @@ def clients():
         Client("sloop, leases", version, "CBOR", ours, True),
         Client("sloop, JSON", version, "JSON", ours, False, env={"PEERS_JSON": "1"}),
         *ours_in_python(version),
+        *ours_in_node(version),
         boto3(),
         node(),
         go_client("AWS SDK for Go", "awssdk", of_go("aws-sdk-go-v2/service/kinesis"), leases=False),

@@ -219,6 +219,46 @@ test('a listener that throws is an uncaught exception, and the consumer goes on'
   assert.strictEqual(out, '3 from a listener\n');
 });
 
+test('an unhandled rejection of a loop ends neither the process nor the consumer, and the records come again', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  const { out } = await run(box, `
+    import { Consumer } from 'sloop';
+    const consumer = new Consumer(process.argv[2], { start: 'oldest' });
+    process.once('unhandledRejection', async (error) => {
+      for await (const batch of consumer) {
+        console.log(error.message, batch.length, batch.at(0).attempt);
+        batch.done();
+        break;
+      }
+      await consumer.stop();
+    });
+    (async () => {
+      for await (const batch of consumer) throw new Error('in the body');
+    })();
+  `, { args: [name] });
+  assert.strictEqual(out, 'in the body 3 2\n');
+});
+
+test('the package can be loaded twice in one thread', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  const { out } = await run(box, `
+    const first = require('sloop');
+    for (const file of Object.keys(require.cache)) delete require.cache[file];
+    const second = require('sloop');
+    (async () => {
+      const counts = await Promise.all([first, second].map(async ({ read }) => {
+        let n = 0;
+        for await (const record of read(process.argv[2], { untilTip: true })) n += record.data.length > 0;
+        return n;
+      }));
+      console.log(first !== second, ...counts);
+    })();
+  `, { args: [name], name: 'program.cjs' });
+  assert.strictEqual(out, 'true 3 3\n');
+});
+
 test('a process ends by itself: idle, unref, after untilTip, after a fatal error, with its leases', async () => {
   const name = await box.stream(1);
   await box.put(3, name);
