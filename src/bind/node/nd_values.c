@@ -79,15 +79,15 @@ napi_value nd_null(napi_env env) {
   napi_get_null(env, &value);
   return value;
 }
-napi_value nd_number(napi_env env, double number) {
-  napi_value value = NULL;
-  napi_create_double(env, number, &value);
-  return value;
+napi_value nd_number(napi_env env, double value) {
+  napi_value number = NULL;
+  napi_create_double(env, value, &number);
+  return number;
 }
-napi_value nd_truth(napi_env env, int truth) {
-  napi_value value = NULL;
-  napi_get_boolean(env, truth != 0, &value);
-  return value;
+napi_value nd_truth(napi_env env, int value) {
+  napi_value truth = NULL;
+  napi_get_boolean(env, value != 0, &truth);
+  return truth;
 }
 napi_value nd_string(napi_env env, const char *text) {
   napi_value value = NULL;
