@@ -168,6 +168,10 @@ def check_registered(build):
                 elsewhere = path.startswith("test/bind/python/") and f"'{name[:-3]}'" in read("test", "bind", "python", "meson.build")
                 if name.endswith(".py") and '__name__ == "__main__"' in text and name not in words | TOOLS and not elsewhere:
                     findings.append(f"{path} is no Meson test")
+                # Those of test/bind/node are the same, with the package for Node.
+                if path.startswith("test/bind/node/") and name.endswith(".js") and name not in ("harness.js", "world.js") \
+                        and f"'{name[:-3]}'" not in read("test", "bind", "node", "meson.build"):
+                    findings.append(f"{path} is no Meson test")
     return findings
 
 
