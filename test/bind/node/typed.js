@@ -47,7 +47,7 @@ function compile(files, module) {
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(where, name), text);
   try {
     return execFileSync(process.execPath, [path.join(TSC, 'lib', 'tsc.js'), '--noEmit', '--strict', '--exactOptionalPropertyTypes',
-      '--noUncheckedIndexedAccess', '--noPropertyAccessFromIndexSignature', '--target', 'es2022', '--lib', 'es2022,esnext.disposable',
+      '--noUncheckedIndexedAccess', '--noPropertyAccessFromIndexSignature', '--target', 'es2022', '--lib', 'es2022',
       '--types', 'node', '--module', module, '--preserveSymlinks', ...Object.keys(files)], { cwd: where, stdio: 'pipe', encoding: 'utf8' });
   } catch (error) {
     return error.stdout;
