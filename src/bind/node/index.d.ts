@@ -475,3 +475,6 @@ export class CanceledError extends SloopError {}
 export const version: string;
 /** Which versions are at work, for bug reports. */
 export function features(): string;
+/** The libraries at work, by name: libuv, libcurl, libcrypto, zlib ... A process can have several copies of one; these are
+ * those that the package calls. */
+export function running(): { [name: string]: { version: string; file: string } };

@@ -46,6 +46,19 @@ static napi_value get_features(napi_env env, napi_callback_info info) {
   (void)info;
   return nd_string(env, sloop_features());
 }
+/* Returns the lines of sloop_running(). */
+static napi_value get_running(napi_env env, napi_callback_info info) {
+  nd_args a;
+  size_t len = 0;
+  char *text;
+  napi_value value = NULL;
+  nd_args_begin(&a, env, info);
+  sloop_running(NULL, &len);
+  text = slp_alloc(a.world->mem, len);
+  if (text && !sloop_running(text, &len)) napi_create_string_utf8(env, text, len, &value);
+  slp_free(a.world->mem, text);
+  return value ? value : nd_string(env, "");
+}
 static napi_value get_err_name(napi_env env, napi_callback_info info) {
   nd_args a;
   nd_args_begin(&a, env, info);
@@ -108,6 +121,7 @@ napi_value napi_register_module_v1(napi_env env, napi_value exports) {
       {"batchAck", nd_batch_ack},
       {"batchOwned", nd_batch_owned},
       {"features", get_features},
+      {"running", get_running},
       {"errName", get_err_name},
       {"strerror", get_strerror},
       {"checkOptions", check_options},

@@ -7,7 +7,7 @@ const http = require('node:http');
 const https = require('node:https');
 const path = require('node:path');
 const { test } = require('./harness.js');
-const { folder, readAll, run, sandbox, textsOf } = require('./world.js');
+const { folder, readAll, run, sandbox, sloop, textsOf } = require('./world.js');
 
 const box = sandbox();
 const OURS = /(sloop\.node|libcurl[^/]*\.so[^/]*|libssl[^/]*|libnghttp2[^/]*)$/;
@@ -34,6 +34,15 @@ test('nothing of ours is bound to node\'s OpenSSL, zlib and nghttp2, and its loo
   assert.deepStrictEqual(loop.filter((one) => !isNode(one.to)), []);
   assert.ok(bound.some((one) => one.from.includes('libcurl') && one.symbol === 'SSL_CTX_new') ||
     !bound.some((one) => one.from.includes('libcurl'))); // a libcurl that is linked in has no such line
+});
+
+test('running() tells which copies are called', () => {
+  const all = sloop.running();
+  const isNode = ({ file }) => fs.realpathSync(file) === fs.realpathSync(process.execPath);
+  assert.ok(isNode(all.libuv), JSON.stringify(all));
+  assert.strictEqual(all.libuv.version, process.versions.uv);
+  for (const name of ['libcurl', 'libcrypto', 'zlib']) assert.ok(all[name].version && !isNode(all[name]), `${name}: ${all[name].file}`);
+  assert.strictEqual(all.sloop.version, sloop.version);
 });
 
 test('reading over TLS while node serves and asks over TLS itself', async (t) => {
