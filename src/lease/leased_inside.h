@@ -57,6 +57,7 @@ struct slp_leased {
 typedef struct slp_reopening {
   slp_list link;
   uint8_t retired; /* 1: the shard was removed from c->shards, with the records that were fetched */
+  uint8_t paused;  /* 1: the user had paused the shard */
   /* epoch: the epoch of the lease. held_us: slp_progress_held_us of the shard when it was removed. */
   uint64_t epoch, held_us;
   /* where reading of the shard begins again */

@@ -3,6 +3,7 @@
  * position. */
 #include "base/list.h"
 #include "base/mem.h"
+#include "core/consumer.h"
 #include "core/core.h"
 #include "core/leases.h"
 #include "core/life.h"
@@ -185,8 +186,10 @@ static int reopen_shard(slp_leased *ld, slp_reopening *r) {
     r->retired = 1;
   }
   int bad = slp_leased_open(&ld->processor, id, r->epoch, &r->from);
-  if (!bad) slp_lineage_get(c, id)->lease.held_us = r->held_us;
-  return bad;
+  if (bad) return bad;
+  slp_lineage_get(c, id)->lease.held_us = r->held_us;
+  if (r->paused) slp_consumer_pause(c, r->shard, 1);
+  return 0;
 }
 
 static void on_reopen(slp_timer *t) {
@@ -217,8 +220,10 @@ int slp_leased_rewind(slp_consumer *c, const char *shard) {
   if (r) return r;
   if (s->lease.drain || s->lease.end == SLP_END_NAMED) return SLOOP_ESTATE;
   if (slp_leased_reopening(ld, s->id)) return 0;
-  slp_reopening *o = slp_zalloc(c->mem, sizeof *o + s->id.n);
+  slp_reopening *o = slp_zalloc(c->mem, sizeof *o + s->id.n + 1);
   if (!o) return SLP_ENOMEM;
+  o->paused = s->paused;
+  slp_consumer_pause(c, shard, 1); /* no batch with records that were fetched before is to come any more */
   o->epoch = s->name->epoch;
   o->from = s->lease.named.kind ? s->lease.named : s->lease.from;
   o->shard_n = s->id.n;

@@ -29,6 +29,7 @@ typedef struct user {
   char out_of[SHARDS_MAX][40]; /* shards that were read out */
   size_t out_n;
   sloop_batch_t *kept;
+  size_t seeks_at, sought_n; /* it reads its shard again when it has so many records; had so many then */
   uint8_t keeps, closed, stopped, answers;
   int status; /* of the last answer */
 } user;
@@ -52,6 +53,11 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
     snprintf(g->shard, sizeof g->shard, "%s", r->shard);
     snprintf(g->seq, sizeof g->seq, "%.*s", (int)r->seq.len, r->seq.base);
     g->sub = r->sub;
+  }
+  if (u->seeks_at && u->got_n >= u->seeks_at) {
+    CHECK_INT(sloop_seek_checkpoint(s, u->got[0].shard), 0);
+    u->seeks_at = 0;
+    u->sought_n = u->got_n;
   }
   if (u->keeps && !u->kept)
     u->kept = b;
@@ -294,6 +300,19 @@ STORY(a_rewound_shard_is_read_again_from_behind_the_last_name) {
   sloop_batch_done(old, 0);
   wait_for(g, u, 220);
   CHECK_STR(u->got[219].seq, u->got[59].seq);
+}
+
+/* What was fetched together with the batch at hand is not handed over any more. */
+STORY(nothing_of_before_a_rewind_is_handed_over_after_it) {
+  slp_world_put_many(g->w, g->stream, 60, 40);
+  user *u = begin(g, 0);
+  u->seeks_at = 20;
+  for (int i = 0; i < 3000 && u->seeks_at; i++) slp_world_pass(g->w, 1);
+  size_t n = u->sought_n;
+  CHECK(n >= 20 && n < 60);
+  wait_for(g, u, n + 60);
+  CHECK_STR(u->got[n].seq, u->got[0].seq);
+  CHECK_INT(u->told[SLOOP_SHARD_REPOSITIONED], 1);
 }
 
 STORY(the_end_of_a_shard_is_written_when_it_is_named) {

@@ -220,7 +220,7 @@ class Leases(World):
 
     def test_positions_that_are_asked_for(self):
         stream = self.stream(1)
-        put = self.box.put(8, stream=stream)
+        put = self.box.put(40, stream=stream)  # the first page has 8: the rest waits for who asks next
 
         async def main():
             async with sloop.Consumer(stream, app="asked", start=sloop.OLDEST, checkpoints="asked", **FAST) as c:

@@ -255,7 +255,7 @@ class Party:
             self._fail(error)
 
     def _moved(self) -> None:
-        """A seek is done: what came before it is no longer wanted."""
+        """What came before a seek is no longer wanted; records of other shards come again."""
 
     def _then(self, what: str, moves: bool, tell: Callable[[Any, Optional[BaseException]], None]
               ) -> Callable[[int, Any, Optional[Dict[str, Any]]], None]:
@@ -547,6 +547,7 @@ class _Base(Party):
     def seek_checkpoint(self, shard: str) -> None:
         """Reads a shard again from its checkpoint (checkpoints="asked")."""
         self._opened("seek_checkpoint()").seek_checkpoint(shard)
+        self._moved()
 
     def handover(self, shard: str) -> None:
         """Lets a shard go that is leaving (checkpoints="asked")."""
