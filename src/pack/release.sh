@@ -9,7 +9,7 @@
 #     python      sloop-VERSION-cp...whl: the Python package, with the libraries inside, for this CPU and glibc (see wheel.py)
 #     container   stream-tail-VERSION-oci-CPU.tar: the same as an image, from scratch (see Dockerfile)
 #     deb         packages for the Debian that this runs on: libsloop0, libsloop-dev, stream-tail, and their source
-#     recipes     a Homebrew formula, an APKBUILD and a Nix expression that build the tarball
+#     recipes     a Homebrew formula, an APKBUILD, a Nix expression and a Conan recipe that build the tarball
 #     sbom        sloop-VERSION.spdx.json: what the static files are made of
 #     sums        SHA256SUMS
 #
@@ -177,8 +177,9 @@ make_recipes() {
   sum=$(sha256sum "$tarball" | cut -d ' ' -f 1)
   sum512=$(sha512sum "$tarball" | cut -d ' ' -f 1)
   url=${SLOOP_URL:-https://github.com/sloop/sloop/releases/download/v$version}/sloop-$version.tar.gz
-  mkdir -p "$folder/recipes"
-  for recipe in stream-tail.rb APKBUILD sloop.nix; do
+  mkdir -p "$folder/recipes/conan/test_package"
+  cp src/pack/recipes/conan/test_package/* test/contract/embed/print.c test/contract/embed/serve.c "$folder/recipes/conan/test_package/"
+  for recipe in stream-tail.rb APKBUILD sloop.nix conan/conanfile.py; do
     sed -e "s|@VERSION@|$version|g" -e "s|@URL@|$url|g" -e "s|@SHA256@|$sum|g" -e "s|@SHA512@|$sum512|g" \
       "src/pack/recipes/$recipe.in" >"$folder/recipes/$recipe"
   done

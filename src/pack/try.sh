@@ -216,8 +216,11 @@ try_recipes() {
   try "recipes: ruby -c stream-tail.rb" ruby -c "$work/stream-tail.rb"
   try "recipes: sh -n APKBUILD" sh -n "$work/APKBUILD"
   try "recipes: nix-instantiate --parse sloop.nix" nix-instantiate --parse "$work/sloop.nix"
+  try "recipes: conanfile.py compiles" python3 -c 'import sys; compile(open(sys.argv[1]).read(), "conanfile.py", "exec")' \
+    "$release/recipes/conan/conanfile.py"
   try "recipes: they name the tarball's sum" sh -c "sum=\$(sha256sum '$release'/sloop-*.tar.gz | cut -d ' ' -f 1)
     grep -q \"\$sum\" '$work/stream-tail.rb' && grep -q \"\$sum\" '$work/sloop.nix' &&
+    grep -q \"\$sum\" '$release/recipes/conan/conanfile.py' &&
     cd '$release' && sed -n '/^sha512sums/,/^\"/p' '$work/APKBUILD' | grep sloop- | sha512sum -c"
 }
 
