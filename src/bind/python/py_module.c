@@ -143,6 +143,10 @@ static PyObject *exact_decimals(void) {
 }
 static int add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec) {
   *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+#if PY_VERSION_HEX < 0x030a0000
+  /* An object that Python code makes would have no native part. */
+  if (*type && spec->flags & Py_TPFLAGS_DISALLOW_INSTANTIATION) (*type)->tp_new = NULL;
+#endif
   return *type ? PyModule_AddType(module, *type) : -1;
 }
 static int add_constants(PyObject *module) {

@@ -230,7 +230,7 @@ void py_admin_close(py_admin *a);
 #define PyGC_Enable() ((void)0)
 #endif
 #ifndef Py_TPFLAGS_DISALLOW_INSTANTIATION
-#define Py_TPFLAGS_DISALLOW_INSTANTIATION 0
+#define Py_TPFLAGS_DISALLOW_INSTANTIATION (1ul << 7) /* without a meaning in 3.9: add_type() reads it */
 #endif
 /* Py_INCREF() and Py_XDECREF() of the stable ABI take a PyObject * only. */
 #define PY_HOLD(object) Py_INCREF((PyObject *)(object))
