@@ -49,13 +49,15 @@ static const char *after_prefix(const char *text, const char *prefix) {
 
 static int timed_out(char *text, size_t room, const char *place, const slp_curl_failure *f) {
   int by_proxy = f->proxy && f->proxy->variable;
+  /* these words are also about the handshake with a proxy whose URL is https:// */
+  int in_tls = strstr(f->detail, "SSL connection timeout") != NULL;
   /* libcurl 8.14 and 8.23 have the same words for a connection and for what follows it. */
   int shakes_hands = f->connected && f->https && !f->sent && !(by_proxy && f->proxy->socks);
   if (strstr(f->detail, "esolving timed out"))
     snprintf(text, room, "name of %s not resolved within %u ms", place, (unsigned)f->connect_ms);
-  else if (strstr(f->detail, "CONNECT aborted") || (shakes_hands && by_proxy && !f->connect_code))
+  else if (strstr(f->detail, "CONNECT aborted") || (shakes_hands && by_proxy && !f->connect_code && !in_tls))
     snprintf(text, room, "%s did not answer CONNECT within %u ms", place, (unsigned)f->connect_ms);
-  else if (strstr(f->detail, "SSL connection timeout") || shakes_hands)
+  else if (in_tls || shakes_hands)
     snprintf(text, room, "TLS handshake with %s not finished within %u ms", place, (unsigned)f->connect_ms);
   else
     snprintf(text, room, "no connection to %s within %u ms", place, (unsigned)f->connect_ms);
