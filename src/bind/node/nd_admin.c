@@ -214,6 +214,8 @@ static void on_closed(sloop_admin_t *native, void *arg) {
   *a->link = a->next;
   if (a->next) a->next->link = a->link;
   if (nd_call_begin(w, &scope)) nd_call(w, a->handler, ND_CLOSED, nd_null(w->env), scope);
+  napi_delete_reference(w->env, a->handler); /* it keeps the handle, whose end frees `a` */
+  a->handler = NULL;
   nd_admin_drop(a);
   nd_world_settle(w);
   nd_world_drop(w);
@@ -225,13 +227,14 @@ static void on_admin_dropped(napi_env env, void *data, void *hint) {
   (void)env, (void)hint;
   nd_admin_drop(data);
 }
-static nd_admin *new_admin(nd_world *w, napi_value handler) {
+/* The reference to the handler is strong if `holds_handler` is 1. */
+static nd_admin *new_admin(nd_world *w, napi_value handler, uint32_t holds_handler) {
   nd_admin *a = SLP_NEW(w->mem, nd_admin);
   if (!a) return NULL;
   a->kind = ND_IS_ADMIN;
   a->holds = 1;
   a->world = nd_world_hold(w);
-  if (napi_create_reference(w->env, handler, 1, &a->handler) != napi_ok) {
+  if (napi_create_reference(w->env, handler, holds_handler, &a->handler) != napi_ok) {
     a->handler = NULL;
     nd_admin_drop(a);
     return NULL;
@@ -250,7 +253,7 @@ napi_value nd_adminOpen(napi_env env, napi_callback_info info) {
   int status;
   nd_args_begin(&args, env, info);
   w = args.world;
-  a = args.n >= 3 && !w->ending ? new_admin(w, args.at[2]) : NULL;
+  a = args.n >= 3 && !w->ending ? new_admin(w, args.at[2], 1) : NULL;
   if (!a) return nd_outcome(env, UV_ENOMEM, nd_string(env, ""));
   sloop_opts_init(&o);
   status = nd_fill_options(&args, args.at[0], &o, why, sizeof why);
@@ -277,7 +280,8 @@ napi_value nd_adminOpen(napi_env env, napi_callback_info info) {
   }
   return nd_outcome(env, 0, handle);
 }
-/* adminOf(consumer, handler): the handle that is a part of the consumer, or undefined. */
+/* adminOf(consumer, handler): the handle that is a part of the consumer, or undefined. The handler is held only
+ * while a request is under way, or neither would ever be freed. */
 napi_value nd_adminOf(napi_env env, napi_callback_info info) {
   nd_args args;
   nd_admin *a;
@@ -285,7 +289,7 @@ napi_value nd_adminOf(napi_env env, napi_callback_info info) {
   napi_value handle;
   nd_args_begin(&args, env, info);
   c = nd_arg_handle(&args, 0, ND_IS_CONSUMER);
-  a = c && c->s && args.n >= 2 ? new_admin(args.world, args.at[1]) : NULL;
+  a = c && c->s && args.n >= 2 ? new_admin(args.world, args.at[1], 0) : NULL;
   if (!a) return NULL;
   a->consumer = c;
   c->holds++;

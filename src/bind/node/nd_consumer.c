@@ -26,6 +26,7 @@ nd_op *nd_op_new(nd_consumer *c, nd_admin *a, double number) {
   op->number = number;
   if (c) c->holds++;
   if (a) a->holds++;
+  if (a && a->consumer) napi_reference_ref(a->world->env, a->handler, NULL);
   return op;
 }
 void nd_op_free(nd_op *op) {
@@ -35,6 +36,7 @@ void nd_op_free(nd_op *op) {
   c = op->consumer;
   a = op->admin;
   slp_free(c ? c->world->mem : a->world->mem, op);
+  if (a && a->consumer) napi_reference_unref(a->world->env, a->handler, NULL);
   if (c) nd_consumer_drop(c);
   if (a) nd_admin_drop(a);
 }

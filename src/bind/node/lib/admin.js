@@ -37,6 +37,7 @@ class Admin {
   #handle;
   #credentials;
   #operations = new Operations();
+  #handler; // the native part holds that of a consumer only while a request is under way
   #failure = null;
   #isPart = false;
   #closed;
@@ -46,16 +47,16 @@ class Admin {
     this.#closed = new Promise((resolve) => {
       this.#onClosed = resolve;
     });
-    const onEvent = (kind, payload) => this.#onEvent(kind, payload);
+    this.#handler = (kind, payload) => this.#onEvent(kind, payload);
     if (stream === Admin) { // of a consumer
       this.#isPart = true;
-      this.#handle = options(onEvent);
+      this.#handle = options(this.#handler);
       return;
     }
     const texts = nativeOptions(stream, options, OWN);
     checkCredentials(options.credentials);
     this.#credentials = options.credentials;
-    const [status, result] = native.adminOpen(texts, options.credentials === undefined ? 0 : 1, onEvent);
+    const [status, result] = native.adminOpen(texts, options.credentials === undefined ? 0 : 1, this.#handler);
     if (status !== 0) throw errorOf(status, inCamel(result));
     this.#handle = result;
   }
