@@ -325,7 +325,7 @@ void nd_admin_close(nd_admin *a) {
     if (status) nd_op_free(op);                              \
   }                                                          \
   END
-#define MS(i) ((uint32_t)nd_arg_number(&args, (i)))
+#define MS(i) ((uint32_t)nd_arg_whole(&args, (i), UINT32_MAX))
 
 /* Each request: name(admin, number, arguments). */
 REQUEST(adminLeases, sloop_admin_leases(a->a, on_leases, op))
@@ -343,15 +343,17 @@ REQUEST(adminRelease, release_lease(&args, a, op))
 /* adminReset(admin, number, shard or null, force, position (five values)). */
 static int reset(nd_args *args, nd_admin *a, nd_op *op) {
   sloop_position_t to;
+  const char *shard;
   nd_arg_position(args, 4, &to);
-  return sloop_admin_reset(a->a, nd_arg_text(args, 2), &to, nd_arg_number(args, 3) > 0, on_result, op);
+  if (nd_arg_text_or_null(args, 2, &shard)) return SLOOP_EOPTION;
+  return sloop_admin_reset(a->a, shard, &to, nd_arg_number(args, 3) > 0, on_result, op);
 }
 REQUEST(adminReset, reset(&args, a, op))
 REQUEST(adminDrain, sloop_admin_drain(a->a, nd_arg_number(&args, 2) > 0, MS(3), on_drain, op))
 static int pause_lease(nd_args *args, nd_admin *a, nd_op *op) {
   const char *shard = nd_arg_text(args, 2);
-  return shard ? sloop_admin_pause(a->a, shard, nd_arg_number(args, 3) > 0, (uint32_t)nd_arg_number(args, 4),
-                                   on_result, op)
+  return shard ? sloop_admin_pause(a->a, shard, nd_arg_number(args, 3) > 0,
+                                   (uint32_t)nd_arg_whole(args, 4, UINT32_MAX), on_result, op)
                : SLOOP_EOPTION;
 }
 REQUEST(adminPause, pause_lease(&args, a, op))

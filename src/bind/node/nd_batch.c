@@ -109,14 +109,14 @@ napi_value nd_batch_done(napi_env env, napi_callback_info info) {
   if (!batch || !batch->b) return nd_number(env, SLOOP_ESTATE);
   acked = nd_arg_number(&a, 1);
   n = sloop_batch_count(batch->b);
-  if (acked > (double)n) return nd_number(env, SLOOP_EOPTION);
+  if (!(acked <= (double)n)) return nd_number(env, SLOOP_EOPTION);
   sloop_batch_done(take_native(batch), acked < 0 ? n : (size_t)acked);
   return nd_number(env, 0);
 }
 static nd_batch *batch_and_index(nd_args *a, size_t *index) {
   nd_batch *batch = nd_arg_handle(a, 0, ND_IS_BATCH);
   double i = nd_arg_number(a, 1);
-  if (!batch || !batch->b || i < 0 || i >= (double)sloop_batch_count(batch->b)) return NULL;
+  if (!batch || !batch->b || !(i >= 0 && i < (double)sloop_batch_count(batch->b))) return NULL;
   *index = (size_t)i;
   return batch;
 }

@@ -398,7 +398,13 @@ napi_value nd_open(napi_env env, napi_callback_info info) {
   sloop_opts_init(&o);
   join = nd_arg_handle(&a, 7, ND_IS_CONSUMER);
   o.join = join ? join->s : NULL;
-  status = open_consumer(&a, c, &o, why, sizeof why);
+  if (join && !join->s) {
+    static const char text[] = "join: that consumer was closed";
+    memcpy(why, text, sizeof text);
+    status = SLOOP_EOPTION;
+  } else {
+    status = open_consumer(&a, c, &o, why, sizeof why);
+  }
   slp_free(w->mem, (void *)(uintptr_t)o.shards);
   nd_args_end(&a);
   if (status) {
@@ -459,15 +465,25 @@ SIMPLE(ref, (sloop_ref(c->s), 0))
 SIMPLE(unref, (sloop_unref(c->s), 0))
 SIMPLE(close, (nd_consumer_close(c), 0))
 SIMPLE(giveBack, (nd_batches_finish(c), 0))
-SIMPLE(pause, sloop_pause(c->s, nd_arg_text(&a, 1)))
-SIMPLE(resume, sloop_resume(c->s, nd_arg_text(&a, 1)))
+/* name(consumer, shard or null). */
+typedef int shard_call(sloop_t *s, const char *shard);
+static int call_of_shard(nd_args *a, sloop_t *s, shard_call *call) {
+  const char *shard;
+  return nd_arg_text_or_null(a, 1, &shard) ? SLOOP_EOPTION : call(s, shard);
+}
+SIMPLE(pause, call_of_shard(&a, c->s, sloop_pause))
+SIMPLE(resume, call_of_shard(&a, c->s, sloop_resume))
 SIMPLE(seekCheckpoint, sloop_seek_checkpoint(c->s, nd_arg_text(&a, 1)))
 SIMPLE(handover, sloop_handover(c->s, nd_arg_text(&a, 1)))
 /* stop(consumer, number, limit in ms). */
 static uint64_t limit_of(double ms) { return ms >= FOREVER_MS ? UINT64_MAX : ms > 0 ? (uint64_t)ms : 0; }
 OPERATION(stop, nd_arg_number(&a, 1), sloop_stop(c->s, limit_of(nd_arg_number(&a, 2)), on_done, op))
 /* checkpoint(consumer, number, shard or null). */
-OPERATION(checkpoint, nd_arg_number(&a, 1), sloop_checkpoint(c->s, nd_arg_text(&a, 2), on_done, op))
+static int checkpoint(nd_args *a, nd_consumer *c, nd_op *op) {
+  const char *shard;
+  return nd_arg_text_or_null(a, 2, &shard) ? SLOOP_EOPTION : sloop_checkpoint(c->s, shard, on_done, op);
+}
+OPERATION(checkpoint, nd_arg_number(&a, 1), checkpoint(&a, c, op))
 static int seek(nd_args *a, nd_consumer *c, nd_op *op) {
   sloop_position_t to;
   nd_arg_position(a, 2, &to);

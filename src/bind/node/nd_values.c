@@ -56,10 +56,24 @@ double nd_arg_number(const nd_args *a, size_t i) {
   return value;
 }
 
+uint64_t nd_arg_whole(const nd_args *a, size_t i, uint64_t max) {
+  double value = nd_arg_number(a, i);
+  if (!(value >= 0)) return 0;
+  return value < (double)max ? (uint64_t)value : max;
+}
+int nd_arg_text_or_null(nd_args *a, size_t i, const char **text) {
+  napi_valuetype type = napi_undefined;
+  *text = nd_arg_text(a, i);
+  if (*text || i >= a->n) return 0;
+  return napi_typeof(a->env, a->at[i], &type) == napi_ok && (type == napi_null || type == napi_undefined)
+             ? 0
+             : SLOOP_EOPTION;
+}
+
 void nd_arg_position(nd_args *a, size_t i, sloop_position_t *p) {
   const char *text;
   sloop_position_init(p, (sloop_position_kind_t)nd_arg_number(a, i));
-  p->at_ms = (int64_t)nd_arg_number(a, i + 1);
+  p->at_ms = nd_arg_number(a, i + 1) < 0 ? -1 : (int64_t)nd_arg_whole(a, i + 1, INT64_MAX);
   p->shard = nd_arg_text(a, i + 2);
   text = nd_arg_text(a, i + 3);
   if (p->kind == SLOOP_AT_TOKEN) {
@@ -67,7 +81,7 @@ void nd_arg_position(nd_args *a, size_t i, sloop_position_t *p) {
   } else {
     p->seq = text;
   }
-  p->sub = (uint64_t)nd_arg_number(a, i + 4);
+  p->sub = nd_arg_whole(a, i + 4, UINT64_MAX);
 }
 
 /* ---- values -------------------------------------------------------------------------------------- */

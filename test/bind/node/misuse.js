@@ -3,11 +3,146 @@
 // several loops at once, memory that nothing frees.
 const assert = require('node:assert');
 const { test } = require('./harness.js');
-const { sandbox, sloop, until, within } = require('./world.js');
+const { run, sandbox, sloop, until, within } = require('./world.js');
 
 const box = sandbox();
 const OLDEST = { start: 'oldest' };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('options that the program changes later are those of the beginning', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  const controller = new AbortController();
+  const options = { ...OLDEST, signal: controller.signal, autoAck: true };
+  const consumer = new sloop.Consumer(name, options);
+  delete options.signal;
+  options.autoAck = false;
+  const { value: batch } = await within(consumer.next(), 'a batch');
+  consumer.next().catch(() => {});
+  assert.ok(batch.isDone);
+  await within(consumer.stop(), 'a stop');
+  let reads = 0;
+  const odd = new sloop.Consumer(name, { get pollMs() { reads += 1; return 100; } });
+  await odd.close();
+  assert.strictEqual(reads, 1);
+});
+
+test('values of a wrong kind are refused when the object is made', async () => {
+  const at = (subSequence) => ({ start: { shard: '0', sequence: '1', subSequence } });
+  for (const [options, kind, pattern] of [
+    [{ stopTimeoutMs: 'soon' }, TypeError, /stopTimeoutMs/], [{ stopTimeoutMs: NaN }, TypeError, /stopTimeoutMs/],
+    [{ stopTimeoutMs: -1 }, TypeError, /stopTimeoutMs/], [{ pollMs: NaN }, sloop.OptionError, /pollMs/],
+    [{ pollMs: 1.5 }, sloop.OptionError, /pollMs/], [{ pollMs: 2 ** 32 + 100 }, sloop.OptionError, /pollMs/],
+    [{ bufferedBytesMax: 1e300 }, sloop.OptionError, /bufferedBytesMax/],
+    [at(2 ** 64), TypeError, /subSequence/], [at(-1), TypeError, /subSequence/], [at(0.5), TypeError, /subSequence/],
+    [{ start: { shard: '0\0', sequence: '1' } }, TypeError, /NUL/], [{ start: { token: '\0' } }, TypeError, /NUL/],
+  ]) {
+    assert.throws(() => new sloop.Consumer('s', { ...options }), (error) => {
+      assert.ok(error instanceof kind && pattern.test(error.message), `${JSON.stringify(options)}: ${error}`);
+      return true;
+    });
+  }
+  const closed = new sloop.Consumer('s');
+  await closed.close();
+  assert.throws(() => new sloop.Consumer('s', { join: closed }), sloop.OptionError);
+  const some = new sloop.Consumer(await box.stream(2), { ...OLDEST, shards: new Proxy(['1'], {}), untilTip: true });
+  for await (const batch of some) batch.done();
+  assert.deepStrictEqual(some.shardStats().map((one) => one.shard), ['shardId-000000000001']);
+  assert.throws(() => some.pause('shardId-000000000001\0'), TypeError);
+  await assert.rejects(some.seek(undefined), TypeError);
+  await assert.rejects(some.seek(null), TypeError);
+  await assert.rejects(async () => some.stop(NaN), TypeError);
+  await some.stop();
+});
+
+test('an operator\'s request with a wrong argument changes nothing', async () => {
+  const name = await box.stream(2);
+  await box.put(10, name);
+  const consumer = new sloop.Consumer(name, { ...OLDEST, app: 'kept', leaseMs: 2000 });
+  let count = 0;
+  for await (const batch of consumer) {
+    count += batch.length;
+    batch.done();
+    if (count === 10) break;
+  }
+  await within(consumer.stop(), 'a stop');
+  const admin = new sloop.Admin(name, { app: 'kept' });
+  const positions = async () => (await within(admin.leases(), 'leases')).leases.map((one) => one.position);
+  const before = await positions();
+  for (const shard of [0, {}, true, 'shardId-000000000000\0', NaN]) {
+    await assert.rejects(within(admin.reset('oldest', { shard }), 'a reset'), TypeError, String(shard));
+  }
+  for (const to of [undefined, null, 5]) await assert.rejects(within(admin.reset(to), 'a reset'), TypeError, String(to));
+  for (const limit of ['x', -1, NaN, 2 ** 32, null]) {
+    await assert.rejects(within(admin.lag(limit), 'the lag'), TypeError, String(limit));
+    await assert.rejects(within(admin.drain(true, limit), 'a drain'), TypeError, String(limit));
+    await assert.rejects(within(admin.pause('0', true, limit), 'a pause'), TypeError, String(limit));
+  }
+  await assert.rejects(within(admin.explain('0\0'), 'an explanation'), TypeError);
+  assert.deepStrictEqual(await positions(), before);
+  await admin.close();
+});
+
+test('read() begins at the oldest record when start is undefined', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  let count = 0;
+  await within((async () => {
+    for await (const record of sloop.read(name, { start: undefined, untilTip: true })) count += record.attempt;
+  })(), 'all records');
+  assert.strictEqual(count, 3);
+});
+
+test('credentials: what is thrown may be anything, and each member has its type', async () => {
+  const name = await box.stream(1);
+  const { out } = await run(box, `
+    import { Consumer } from 'sloop';
+    const KEYS = { accessKeyId: 'a', secretAccessKey: 'b' };
+    for (const credentials of [
+      () => { throw Object.create(null); }, async () => { throw Symbol('no keys'); }, () => ({ ...KEYS, sessionToken: 5 }),
+      () => ({ ...KEYS, sessionToken: 'a\\0b' }), () => ({ ...KEYS, expiration: Symbol('x') }),
+      () => { throw new Error('with \\0 in it'); }, () => new Proxy({}, { get() { throw undefined; } }),
+    ]) {
+      const consumer = new Consumer(process.argv[2], { credentials });
+      try { await consumer.next(); } catch (error) { console.log(error.name, /credentials function/.test(error.message)); }
+      await consumer.close();
+    }
+  `, { args: [name] });
+  assert.strictEqual(out, 'AuthError true\n'.repeat(7));
+});
+
+test('a request for credentials that nobody answers does not hold a thread', async () => {
+  const name = await box.stream(1);
+  const { out } = await run(box, `
+    const { Worker, isMainThread, parentPort, workerData } = require('worker_threads');
+    if (isMainThread) {
+      const worker = new Worker(__filename, { workerData: process.argv[2] });
+      worker.on('message', () => worker.terminate());
+      worker.on('exit', () => console.log('ended'));
+    } else {
+      const { Consumer } = require('sloop');
+      new Consumer(workerData, { credentials: () => { parentPort.postMessage('asked'); return new Promise(() => {}); } }).start();
+    }
+  `, { args: [name], name: 'program.cjs' });
+  assert.strictEqual(out, 'ended\n');
+});
+
+test('a listener that throws in a thread ends the thread, and not the process', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  const { out } = await run(box, `
+    const { Worker, isMainThread, workerData } = require('worker_threads');
+    if (isMainThread) {
+      const worker = new Worker(__filename, { workerData: process.argv[2] });
+      worker.on('error', (error) => console.log(error.message));
+      worker.on('exit', (code) => console.log(code));
+    } else {
+      const { Consumer } = require('sloop');
+      new Consumer(workerData, { start: 'oldest' }).on('shard', () => { throw new Error('in a thread'); }).start();
+    }
+  `, { args: [name], name: 'program.cjs' });
+  assert.strictEqual(out, 'in a thread\n1\n');
+});
 
 test('closed consumers and operators are freed, and admin() leaves nothing behind', { skip: !global.gc && 'needs --expose-gc' }, async () => {
   const name = await box.stream(1);
@@ -66,3 +201,16 @@ test('batches and requests for credentials that the program drops go back', { sk
   await never.close();
 });
 
+test('objects that the program makes up are refused', async () => {
+  assert.throws(() => new sloop.Record({ width: 14, count: 1, table: new Uint32Array(14), handle: {} }, 0), TypeError);
+  assert.throws(() => new sloop.Batch({ slab: Buffer.alloc(64), count: 1, width: 14, shards: [], handle: {} }), TypeError);
+  assert.throws(() => new sloop.Batch(), TypeError);
+  for (const Kind of [sloop.Consumer, sloop.Admin, sloop.Batch, sloop.Record]) {
+    for (const that of [Object.create(Kind.prototype), {}, null, new Proxy(Object.create(Kind.prototype), {})]) {
+      for (const [name, { value, get }] of Object.entries(Object.getOwnPropertyDescriptors(Kind.prototype))) {
+        if (['constructor', 'records', 'arrivedAt'].includes(name)) continue; // a generator, and what reads another member
+        await assert.rejects(async () => (get ?? value).call(that, 'x'), TypeError, `${Kind.name}.${name}`);
+      }
+    }
+  }
+});

@@ -3,7 +3,7 @@
 const native = require('./native.js');
 const { check, errorOf, errorOfEvent } = require('./errors.js');
 const { Operations } = require('./consumer.js');
-const { nativeOptions, positionValues, positionOf, answerCredentials, checkCredentials, need, inCamel } = require('./options.js');
+const { nativeOptions, positionValues, positionOf, answerCredentials, checkCredentials, copyOf, need, needMs, inCamel } = require('./options.js');
 
 const { numbers } = native;
 const OWN = ['credentials'];
@@ -33,6 +33,12 @@ const resultOf = (one) => ({
   })),
 });
 
+const PART = Symbol('part');
+const MS_MAX = 0xffffffff;
+
+/** The operator's requests of a consumer, whose native handle `open` gives. */
+const partOf = (open) => new Admin(PART, open);
+
 class Admin {
   #handle;
   #credentials;
@@ -43,26 +49,23 @@ class Admin {
   #closed;
   #onClosed;
 
-  constructor(stream, options = {}) {
+  constructor(stream, given = {}) {
     this.#closed = new Promise((resolve) => {
       this.#onClosed = resolve;
     });
     this.#handler = (kind, payload) => this.#onEvent(kind, payload);
-    if (stream === Admin) { // of a consumer
+    if (stream === PART) {
       this.#isPart = true;
-      this.#handle = options(this.#handler);
+      this.#handle = given(this.#handler);
       return;
     }
+    const options = copyOf(given);
     const texts = nativeOptions(stream, options, OWN);
     checkCredentials(options.credentials);
     this.#credentials = options.credentials;
     const [status, result] = native.adminOpen(texts, options.credentials === undefined ? 0 : 1, this.#handler);
     if (status !== 0) throw errorOf(status, inCamel(result));
     this.#handle = result;
-  }
-
-  static of(consumer, open) {
-    return new Admin(Admin, open);
   }
 
   #onEvent(kind, payload) {
@@ -85,6 +88,7 @@ class Admin {
   }
 
   async lag(limitMs = 0) {
+    needMs('lag()', limitMs, MS_MAX);
     return leasesOf(await this.#ask('lag()', native.adminLag, limitMs));
   }
 
@@ -99,15 +103,18 @@ class Admin {
   }
 
   async reset(to, { shard = null, force = false } = {}) {
+    if (shard !== null) need('reset(): shard', shard, 'string', 'a string'); // the native part takes null for all
     return resultOf(await this.#ask('reset()', native.adminReset, shard, force ? 1 : 0, ...positionValues('reset()', to)));
   }
 
   async drain(on = true, limitMs = 0) {
+    needMs('drain()', limitMs, MS_MAX);
     return this.#ask('drain()', native.adminDrain, on ? 1 : 0, limitMs);
   }
 
   async pause(shard, on = true, limitMs = 0) {
     need('pause(): shard', shard, 'string', 'a string');
+    needMs('pause()', limitMs, MS_MAX);
     return resultOf(await this.#ask('pause()', native.adminPause, shard, on ? 1 : 0, limitMs));
   }
 
@@ -123,4 +130,4 @@ class Admin {
   }
 }
 
-module.exports = { Admin };
+module.exports = { Admin, partOf };

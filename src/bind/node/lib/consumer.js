@@ -3,9 +3,9 @@
 const { EventEmitter } = require('events');
 const native = require('./native.js');
 const { StateError, StopTimeout, OptionError, check, errorOf, errorOfEvent } = require('./errors.js');
-const { Batch, deadLetter, giveBack } = require('./records.js');
+const { batchOf, deadLetter, giveBack } = require('./records.js');
 const {
-  nativeOptions, positionValues, afterValues, positionOf, answerCredentials, checkCredentials, need, typeOf, inCamel,
+  nativeOptions, positionValues, afterValues, positionOf, answerCredentials, checkCredentials, copyOf, need, needMs, typeOf, inCamel,
 } = require('./options.js');
 
 const { numbers } = native;
@@ -67,8 +67,9 @@ class Consumer extends EventEmitter {
   #onAbort = null;
   #isRef = true;
 
-  constructor(stream, options = {}) {
+  constructor(stream, given = {}) {
     super();
+    const options = copyOf(given);
     const texts = nativeOptions(stream, options, OWN);
     const { start, shards, join, credentials, signal } = options;
     checkCredentials(credentials);
@@ -82,6 +83,7 @@ class Consumer extends EventEmitter {
     if (options.numbers !== undefined && !['native', 'string'].includes(options.numbers) && typeof options.numbers !== 'function') {
       throw new TypeError('numbers: "native", "string" or a function is needed');
     }
+    if (options.stopTimeoutMs !== undefined && options.stopTimeoutMs !== null) needMs('stopTimeoutMs', options.stopTimeoutMs);
     if (options.untilTip && options.app !== undefined) {
       throw new OptionError('untilTip: with an app the tip of this worker\'s shards says nothing of those that it does not have yet',
         { code: 'EOPTION', number: numbers.EOPTION });
@@ -93,7 +95,7 @@ class Consumer extends EventEmitter {
     });
     const wanted = (options.statsMs ? WANTS_STATS : 0) | (credentials ? WANTS_CREDS : 0) |
       (options.onRetry === 'skip' ? WANTS_DEAD_LETTER : 0);
-    const [status, result] = native.open(texts, ...positionValues('start', start), shards ?? [], join === undefined ? null : join.#handle,
+    const [status, result] = native.open(texts, ...positionValues('start', start ?? 'latest'), [...shards ?? []], join === undefined ? null : join.#handle,
       wanted, (kind, payload) => this.#onEvent(kind, payload));
     if (status !== 0) throw errorOf(status, inCamel(result));
     this.#handle = result;
@@ -187,7 +189,7 @@ class Consumer extends EventEmitter {
   }
 
   stop(limitMs = this.#options.stopTimeoutMs ?? STOP_MS) {
-    need('stop()', limitMs, 'number', 'a number of milliseconds');
+    needMs('stop()', limitMs);
     this.#stopped ??= this.#stopOnce(limitMs);
     return this.#stopped;
   }
@@ -212,7 +214,7 @@ class Consumer extends EventEmitter {
 
   #onEvent(kind, payload) {
     switch (kind) {
-      case numbers.BATCH: this.#onBatch(new Batch(payload, this.#options.numbers)); break;
+      case numbers.BATCH: this.#onBatch(batchOf(payload, this.#options.numbers)); break;
       case numbers.SHARD: this.emit('shard', payload); break;
       case numbers.LEASE: this.emit('lease', payload); break;
       case numbers.TIP: this.#onTip(); break;
@@ -393,14 +395,14 @@ class Consumer extends EventEmitter {
   }
 
   admin() {
-    const { Admin } = require('./admin.js'); // which needs this file
-    return Admin.of(this, native.adminOf.bind(null, this.#need('admin()')));
+    const { partOf } = require('./admin.js'); // which needs this file
+    return partOf(native.adminOf.bind(null, this.#need('admin()')));
   }
 }
 
 /** Records one by one; asking for the next one acknowledges the one before. */
 async function* read(stream, options = {}) {
-  const consumer = new Consumer(stream, { start: 'oldest', ...options });
+  const consumer = new Consumer(stream, { ...options, start: options.start ?? 'oldest' });
   try {
     yield* consumer.records();
   } finally {

@@ -14,7 +14,6 @@ const NAMES = [
 const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 const BY_CAMEL = new Map(NAMES.map((name) => [camel(name), name]));
 const KINDS = ['', 'latest', 'oldest', 'time', 'sequence', 'token', 'after', 'end'];
-const LATEST = 1;
 
 function typeOf(value) {
   if (value === null) return 'null';
@@ -24,6 +23,23 @@ function typeOf(value) {
 
 function need(what, value, type, words) {
   if (typeof value !== type) throw new TypeError(`${what}: ${words} is needed, not ${typeOf(value)}`);
+  if (type === 'string' && value.includes('\0')) throw new TypeError(`${what}: ${words} without a NUL character is needed`);
+}
+
+function needNumber(what, value, words, isGood) {
+  if (typeof value === 'number' && isGood(value)) return;
+  throw new TypeError(`${what}: ${words} is needed, not ${typeof value === 'number' ? value : typeOf(value)}`);
+}
+
+/** A limit of an operation; `max` is the longest. */
+function needMs(what, value, max = Infinity) {
+  needNumber(what, value, 'a number of milliseconds', (ms) => ms >= 0 && ms <= max);
+}
+
+/** The options as they are now: what the program changes later has no effect. */
+function copyOf(options) {
+  if (options === null || typeof options !== 'object') throw new TypeError(`options: an object is needed, not ${typeOf(options)}`);
+  return { ...options };
 }
 
 /** The names of the library in a message become those that the user wrote. */
@@ -34,7 +50,6 @@ function inCamel(why) {
 /** [name, value, ...] of the native part. `own` are the names that the caller takes itself. */
 function nativeOptions(stream, options, own) {
   need('stream', stream, 'string', 'a string');
-  if (options === null || typeof options !== 'object') throw new TypeError(`options: an object is needed, not ${typeOf(options)}`);
   const texts = ['stream', stream];
   for (const [name, value] of Object.entries(options)) {
     if (own.includes(name) || value === undefined || value === null) continue;
@@ -54,14 +69,20 @@ function nativeOptions(stream, options, own) {
   return texts;
 }
 
-function numberOf(what, value) {
-  if (!Number.isFinite(value)) throw new TypeError(`${what}: a number is needed, not ${typeOf(value)}`);
-  return Math.round(value);
+function timeOf(what, date) {
+  const ms = date.getTime();
+  needNumber(what, ms, 'a number', Number.isFinite);
+  return ms;
+}
+
+function subSequenceOf(what, { subSequence }) {
+  if (subSequence === undefined || subSequence === null) return 0;
+  needNumber(`${what}.subSequence`, subSequence, 'an integer from 0 to 4294967295', (n) => Number.isInteger(n) && n >= 0 && n <= 0xffffffff);
+  return subSequence;
 }
 
 /** The five values of a position: kind, time, shard, sequence number or token, sub-sequence number. */
 function positionValues(what, position) {
-  if (position === undefined || position === null) return [LATEST, 0, null, null, 0];
   if (typeof position === 'string') {
     const kind = KINDS.indexOf(position);
     if (kind !== 1 && kind !== 2 && kind !== 7) {
@@ -69,15 +90,15 @@ function positionValues(what, position) {
     }
     return [kind, 0, null, null, 0];
   }
-  if (position instanceof Date) return [3, numberOf(what, position.getTime()), null, null, 0];
-  need(what, position, 'object', 'a string, a Date or an object');
+  if (position instanceof Date) return [3, timeOf(what, position), null, null, 0];
+  need(what, position === null ? undefined : position, 'object', '"latest", "oldest", a Date or an object');
   if (position.token !== undefined) {
     need(`${what}.token`, position.token, 'string', 'a string');
     return [5, 0, null, position.token, 0];
   }
   need(`${what}.shard`, position.shard, 'string', 'a string');
   need(`${what}.sequence`, position.sequence, 'string', 'a string');
-  return [4, 0, position.shard, position.sequence, numberOf(`${what}.subSequence`, position.subSequence ?? 0)];
+  return [4, 0, position.shard, position.sequence, subSequenceOf(what, position)];
 }
 
 /** For checkpointAt(): "end", or the record up to which all is finished. */
@@ -85,7 +106,7 @@ function afterValues(what, position) {
   if (position === 'end') return [7, 0, null, null, 0];
   need(what, position, 'object', '"end" or an object');
   need(`${what}.sequence`, position?.sequence, 'string', 'a string');
-  return [6, 0, null, position.sequence, numberOf(`${what}.subSequence`, position.subSequence ?? 0)];
+  return [6, 0, null, position.sequence, subSequenceOf(what, position)];
 }
 
 /** A position that the library gave, as a user has it; null: none. */
@@ -99,6 +120,15 @@ function positionOf(given) {
   return position;
 }
 
+/** Any value may be thrown, also one that can't be made a text. */
+function textOf(thrown) {
+  try {
+    return String(thrown).replace(/[\s\0]+/g, ' ');
+  } catch {
+    return 'what it threw has no text';
+  }
+}
+
 /** Answers a request for credentials by what the user gave: keys, or a function that returns them. */
 async function answerCredentials(credentials, request) {
   try {
@@ -106,11 +136,12 @@ async function answerCredentials(credentials, request) {
     if (typeof keys?.accessKeyId !== 'string' || typeof keys?.secretAccessKey !== 'string') {
       throw new TypeError(`accessKeyId and secretAccessKey are needed, not ${typeOf(keys)} without them`);
     }
+    if (keys.sessionToken !== undefined && keys.sessionToken !== null) need('sessionToken', keys.sessionToken, 'string', 'a string');
     const expires = keys.expiration === undefined || keys.expiration === null ? -1 : new Date(keys.expiration).getTime();
     if (Number.isNaN(expires)) throw new TypeError('expiration is no date');
     native.answerCreds(request, keys.accessKeyId, keys.secretAccessKey, keys.sessionToken ?? null, expires);
   } catch (error) {
-    native.refuseCreds(request, `the credentials function failed: ${error}`.replace(/\s+/g, ' '));
+    native.refuseCreds(request, `the credentials function failed: ${textOf(error)}`);
   }
 }
 
@@ -121,5 +152,5 @@ function checkCredentials(credentials) {
 }
 
 module.exports = {
-  nativeOptions, positionValues, afterValues, positionOf, answerCredentials, checkCredentials, need, typeOf, inCamel,
+  nativeOptions, positionValues, afterValues, positionOf, answerCredentials, checkCredentials, copyOf, need, needMs, typeOf, inCamel,
 };

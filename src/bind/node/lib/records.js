@@ -36,6 +36,7 @@ class Record {
   #change;
 
   constructor(pack, index) {
+    if (!(pack instanceof Pack)) throw new TypeError('Record: only a Batch makes one');
     this.#pack = pack;
     this.#index = index;
     this.#row = index * pack.width;
@@ -193,9 +194,10 @@ class Batch {
   #pack;
   #behindMs;
 
-  constructor(packed, numbers) {
-    this.#pack = new Pack(packed, numbers);
-    this.#behindMs = packed.behindMs < 0 ? null : packed.behindMs;
+  constructor(pack, behindMs) {
+    if (!(pack instanceof Pack)) throw new TypeError('Batch: only a Consumer makes one');
+    this.#pack = pack;
+    this.#behindMs = behindMs < 0 ? null : behindMs;
   }
 
   get length() {
@@ -248,6 +250,7 @@ class Batch {
   }
 }
 
+const batchOf = (packed, numbers) => new Batch(new Pack(packed, numbers), packed.behindMs);
 const deadLetter = (packed, numbers) => new Record(new Pack(packed, numbers), 0);
 
-module.exports = { Batch, Record, deadLetter, giveBack: (batch) => giveBack(batch) };
+module.exports = { Batch, Record, batchOf, deadLetter, giveBack: (batch) => giveBack(batch) };
