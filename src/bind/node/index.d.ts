@@ -262,7 +262,8 @@ export class Consumer extends EventEmitter implements AsyncIterableIterator<Batc
   shards(): Promise<Shard[]>;
   /** The operator's requests, for the application of this consumer. */
   admin(): Admin;
-  [Symbol.asyncIterator](): this;
+  /** Each loop has batches of its own in hand: asking and leaving concern those of that loop only. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<Batch>;
   [Symbol.asyncDispose](): Promise<void>;
   on<E extends keyof ConsumerEvents>(event: E, listener: (...args: ConsumerEvents[E]) => void): this;
   once<E extends keyof ConsumerEvents>(event: E, listener: (...args: ConsumerEvents[E]) => void): this;

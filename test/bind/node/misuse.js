@@ -2,6 +2,7 @@
 // What programs do wrong or in odd ways: options that change or are of a wrong type, listeners that throw or call back,
 // several loops at once, memory that nothing frees.
 const assert = require('node:assert');
+const stream = require('node:stream');
 const { test } = require('./harness.js');
 const { run, sandbox, sloop, until, within } = require('./world.js');
 
@@ -127,6 +128,27 @@ test('a request for credentials that nobody answers does not hold a thread', asy
   assert.strictEqual(out, 'ended\n');
 });
 
+test('what a listener of "state" throws is an uncaught exception, and keeps no one waiting', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  const { out } = await run(box, `
+    import { Consumer } from 'sloop';
+    const caught = [];
+    process.on('uncaughtException', (error) => caught.push(error.message));
+    const throwing = (stream) => new Consumer(stream, { start: 'oldest', untilTip: true }).on('state', (state) => { throw new Error(state); });
+    const consumer = throwing(process.argv[2]);
+    let count = 0;
+    for await (const batch of consumer) { count += batch.length; batch.done(); }
+    await consumer.stop();
+    const failing = throwing('nosuch');
+    try { await failing.next(); } catch (error) { console.log(error.name); }
+    await failing.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    console.log(count, caught.join());
+  `, { args: [name] });
+  assert.strictEqual(out, 'NoStream\n3 reading,stopping,closed,reading,failed,closed\n');
+});
+
 test('a listener that throws in a thread ends the thread, and not the process', async () => {
   const name = await box.stream(1);
   await box.put(3, name);
@@ -142,6 +164,72 @@ test('a listener that throws in a thread ends the thread, and not the process', 
     }
   `, { args: [name], name: 'program.cjs' });
   assert.strictEqual(out, 'in a thread\n1\n');
+});
+
+test('listeners may end, stop and close the consumer', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  for (const event of ['state', 'shard', 'tip', 'stats', 'log']) {
+    for (const call of ['end', 'stop', 'close']) {
+      const consumer = new sloop.Consumer(name, { ...OLDEST, statsMs: 10, logLevel: 'debug', pollMs: 10 });
+      consumer.on(event, () => { consumer[call](); });
+      await within((async () => {
+        for await (const batch of consumer) batch.done();
+      })(), `the end by ${call}() on ${event}`, 20000);
+      await within(consumer.stop(), 'a stop');
+    }
+  }
+  const failing = new sloop.Consumer('nosuch');
+  failing.on('error', () => failing.close());
+  await assert.rejects(within(failing.next(), 'the failure'), sloop.NoStream);
+  await within(failing.stop(), 'a stop');
+});
+
+test('an abort ends the loop by its reason, whatever that is', async () => {
+  for (const reason of [0, null, '', false]) {
+    const controller = new AbortController();
+    const consumer = new sloop.Consumer(await box.stream(1), { ...OLDEST, signal: controller.signal });
+    const next = consumer.next();
+    controller.abort(reason);
+    const thrown = await within(next.then(() => 'nothing', (error) => ({ error })), 'the abort');
+    assert.deepStrictEqual(thrown, { error: reason });
+    await within(consumer.stop(), 'a stop');
+  }
+});
+
+test('two loops at once: asking for the next batch acknowledges those of that loop only', async () => {
+  const name = await box.stream(1);
+  await box.put(40, name);
+  const consumer = new sloop.Consumer(name, { ...OLDEST, batchRecordsMax: 10, batchesOutMax: 4, autoAck: true });
+  const one = consumer[Symbol.asyncIterator](), two = consumer[Symbol.asyncIterator]();
+  const { value: first } = await within(one.next(), 'a batch');
+  const { value: second } = await within(two.next(), 'a batch');
+  const { value: third } = await within(one.next(), 'a batch');
+  assert.deepStrictEqual([first.isDone, second.isDone, third.isDone], [true, false, false]);
+  await one.return();
+  assert.deepStrictEqual([second.isDone, third.isDone], [false, true]);
+  await two.return();
+  assert.strictEqual(second.isDone, true);
+  const both = await within(Promise.all([consumer.next(), consumer.next()]), 'two batches');
+  const next = await within(consumer.next(), 'a batch');
+  assert.deepStrictEqual([...both, next].map(({ value }) => value.isDone), [true, true, false]);
+  await within(consumer.stop(0).catch(() => {}), 'a stop');
+});
+
+test('a loop that is left while it waits takes no batch with it', async () => {
+  const name = await box.stream(1);
+  const consumer = new sloop.Consumer(name, { ...OLDEST, pollMs: 20 });
+  const readable = stream.Readable.from(consumer);
+  readable.resume();
+  await within(new Promise((resolve) => consumer.once('tip', resolve)), 'the tip');
+  readable.destroy();
+  await turn();
+  await box.put(3, name);
+  await until(() => consumer.stats().pages > 1 && consumer.stats().records > 0, 'the records');
+  const { value: batch } = await within(consumer.next(), 'the batch', 5000);
+  assert.deepStrictEqual([batch.length, batch.at(0).attempt], [3, 1]);
+  batch.done();
+  await within(consumer.stop(), 'a stop');
 });
 
 test('closed consumers and operators are freed, and admin() leaves nothing behind', { skip: !global.gc && 'needs --expose-gc' }, async () => {

@@ -57,8 +57,8 @@ class Consumer extends EventEmitter {
   #operations = new Operations();
   #ready = []; // batches that nobody has asked for yet
   #waiters = []; // those who wait for a batch
-  #current = null; // the batch that was handed out last
-  #failure = null; // what ended the iteration
+  #hand = []; // batches that next() has given since it was last called; each loop has such a list of its own
+  #failure = null; // { error } that ended the iteration
   #ended = false; // no further batch is handed out
   #state = 'open';
   #stopped = null; // the promise of stop()
@@ -123,7 +123,13 @@ class Consumer extends EventEmitter {
   #enter(state) {
     if (this.#state === state || this.#state === 'closed') return;
     this.#state = state;
-    this.emit('state', state);
+    try {
+      this.emit('state', state);
+    } catch (error) {
+      process.nextTick(() => { // it is uncaught, and whoever waits for this step is told of the step all the same
+        throw error;
+      });
+    }
   }
 
   start() {
@@ -151,13 +157,13 @@ class Consumer extends EventEmitter {
     this.#ended = true;
     for (const batch of this.#ready.splice(0)) giveBack(batch);
     for (const waiter of this.#waiters.splice(0)) {
-      if (this.#failure) waiter.reject(this.#failure);
+      if (this.#failure) waiter.reject(this.#failure.error);
       else waiter.resolve({ value: undefined, done: true });
     }
   }
 
   #fail(error) {
-    this.#failure ??= error;
+    this.#failure ??= { error };
     this.#endIteration();
   }
 
@@ -237,7 +243,7 @@ class Consumer extends EventEmitter {
     }
     const waiter = this.#waiters.shift();
     if (waiter === undefined) this.#ready.push(batch);
-    else waiter.resolve(this.#handOut(batch));
+    else waiter.resolve(this.#handOut(waiter.hand, batch));
   }
 
   #onTip() {
@@ -276,35 +282,52 @@ class Consumer extends EventEmitter {
 
   // ---- batches ----
 
-  #handOut(batch) {
-    this.#current = batch;
+  #handOut(hand, batch) {
+    hand.push(batch);
     return { value: batch, done: false };
   }
 
-  next() {
-    const before = this.#current;
-    this.#current = null;
-    if (before !== null && this.#options.autoAck && !before.isDone) before.done();
-    if (this.#failure) return Promise.reject(this.#failure);
-    if (this.#ended) return Promise.resolve({ value: undefined, done: true });
+  #next(hand) {
+    for (const before of hand.splice(0)) {
+      if (this.#options.autoAck && !before.isDone) before.done();
+    }
     try {
-      this.start();
+      if (!this.#ended) this.start();
     } catch (error) {
       return Promise.reject(error);
     }
-    if (this.#ready.length > 0) return Promise.resolve(this.#handOut(this.#ready.shift()));
-    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
+    if (this.#failure) return Promise.reject(this.#failure.error);
+    if (this.#ended) return Promise.resolve({ value: undefined, done: true }); // which a listener of start() may have done
+    if (this.#ready.length > 0) return Promise.resolve(this.#handOut(hand, this.#ready.shift()));
+    return new Promise((resolve, reject) => this.#waiters.push({ hand, resolve, reject }));
   }
 
-  return(value) {
-    const before = this.#current;
-    this.#current = null;
-    if (before !== null) giveBack(before);
+  #return(hand, value) {
+    for (const before of hand.splice(0)) giveBack(before);
+    const left = this.#waiters.filter((waiter) => waiter.hand === hand);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.hand !== hand);
+    for (const waiter of left) waiter.resolve({ value: undefined, done: true });
     return Promise.resolve({ value, done: true });
   }
 
+  next() {
+    return this.#next(this.#hand);
+  }
+
+  return(value) {
+    return this.#return(this.#hand, value);
+  }
+
+  /** A loop takes over what next() gave before it. */
   [Symbol.asyncIterator]() {
-    return this;
+    const hand = this.#hand.splice(0);
+    return {
+      next: () => this.#next(hand),
+      return: (value) => this.#return(hand, value),
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 
   async* records() {
