@@ -382,7 +382,7 @@ export interface Drain {
   waitsFor: string[];
 }
 
-/** An operator's requests about the leases of an application, one at a time. */
+/** An operator's requests about the leases of an application, one at a time. It keeps the process alive until close(). */
 export class Admin {
   constructor(stream: string, options: Options & { app: string });
   /** The rows of this stream and application. */

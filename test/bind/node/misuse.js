@@ -232,6 +232,23 @@ test('a loop that is left while it waits takes no batch with it', async () => {
   await within(consumer.stop(), 'a stop');
 });
 
+test('the process lives on for an operation that is awaited, also of a consumer that does not keep it alive', async () => {
+  const name = await box.stream(2);
+  await box.put(3, name);
+  for (const [text, want] of [
+    ['const c = new Consumer(name); console.log((await c.shards()).length); await c.stop();', '2'],
+    ["const c = new Consumer(name, { app: 'lives' }); console.log(await c.admin().leases().then(() => 1, () => 1)); await c.stop();", '1'],
+    ["const c = new Consumer(name, { ...OLDEST, app: 'lives' }).unref().start(); console.log((await c.shards()).length); await c.stop();", '2'],
+    ["const c = new Consumer(name, OLDEST); (await c.next()).value.done(); await c.unref().seek('latest'); console.log(1); await c.stop();", '1'],
+    ['const c = new Consumer(name).unref(); await c.start().shards(); console.log(c.state);', 'reading'],
+  ]) {
+    const { out } = await run(box, `import { Consumer } from 'sloop';
+      const name = process.argv[2], OLDEST = { start: 'oldest' };
+      ${text}`, { args: [name] });
+    assert.strictEqual(out, `${want}\n`, text);
+  }
+});
+
 test('closed consumers and operators are freed, and admin() leaves nothing behind', { skip: !global.gc && 'needs --expose-gc' }, async () => {
   const name = await box.stream(1);
   let freed = 0;

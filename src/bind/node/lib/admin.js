@@ -36,13 +36,13 @@ const resultOf = (one) => ({
 const PART = Symbol('part');
 const MS_MAX = 0xffffffff;
 
-/** The operator's requests of a consumer, whose native handle `open` gives. */
-const partOf = (open) => new Admin(PART, open);
+/** The operator's requests of a consumer: `open` gives the native handle, `hold` is that of Operations. */
+const partOf = (open, hold) => new Admin(PART, { open, hold });
 
 class Admin {
   #handle;
   #credentials;
-  #operations = new Operations();
+  #operations;
   #handler; // the native part holds that of a consumer only while a request is under way
   #failure = null;
   #isPart = false;
@@ -56,9 +56,11 @@ class Admin {
     this.#handler = (kind, payload) => this.#onEvent(kind, payload);
     if (stream === PART) {
       this.#isPart = true;
-      this.#handle = given(this.#handler);
+      this.#operations = new Operations(given.hold);
+      this.#handle = given.open(this.#handler);
       return;
     }
+    this.#operations = new Operations();
     const options = copyOf(given);
     const texts = nativeOptions(stream, options, OWN);
     checkCredentials(options.credentials);

@@ -19,20 +19,23 @@ function outcome(what, { status, error }) {
   return error ? errorOfEvent({ ...error, code: status }) : errorOf(status, `${what}: ${native.strerror(status)}`);
 }
 
-/** Operations of the native part that are under way, by number. */
+/** Operations of the native part that are under way, by number. `hold` gets 1 when one begins, and -1 when it ends. */
 class Operations {
   #pending = new Map();
   #number = 0;
+  #hold;
+
+  constructor(hold = () => {}) {
+    this.#hold = hold;
+  }
 
   run(what, call, ...args) {
     return new Promise((resolve, reject) => {
       this.#number += 1;
-      this.#pending.set(this.#number, { what, resolve, reject });
       const status = call(this.#number, ...args);
-      if (status !== 0) {
-        this.#pending.delete(this.#number);
-        check(status, what);
-      }
+      check(status, what);
+      this.#pending.set(this.#number, { what, resolve, reject });
+      this.#hold(1);
     });
   }
 
@@ -40,6 +43,7 @@ class Operations {
     const operation = this.#pending.get(done.number);
     if (operation === undefined) return;
     this.#pending.delete(done.number);
+    this.#hold(-1);
     const error = outcome(operation.what, done);
     if (error === null) operation.resolve(done.result);
     else operation.reject(error);
@@ -54,7 +58,8 @@ class Consumer extends EventEmitter {
   #handle;
   #stream;
   #options;
-  #operations = new Operations();
+  #held = 0; // operations under way, those of admin() included
+  #operations = new Operations((n) => this.#hold(n));
   #ready = []; // batches that nobody has asked for yet
   #waiters = []; // those who wait for a batch
   #hand = []; // batches that next() has given since it was last called; each loop has such a list of its own
@@ -123,6 +128,7 @@ class Consumer extends EventEmitter {
   #enter(state) {
     if (this.#state === state || this.#state === 'closed') return;
     this.#state = state;
+    this.#hold(0);
     try {
       this.emit('state', state);
     } catch (error) {
@@ -135,20 +141,27 @@ class Consumer extends EventEmitter {
   start() {
     if (this.#state !== 'open') return this;
     check(native.start(this.#handle), 'start()');
-    if (!this.#isRef) native.unref(this.#handle);
     this.#enter('reading');
     return this;
   }
 
+  /** The process lives on while this consumer reads, unless unref() was called, and while an operation is under way. */
+  #hold(n) {
+    this.#held += n;
+    const reads = this.#state === 'reading' || this.#state === 'stopping';
+    if (this.#held > 0 || (this.#isRef && reads)) native.ref(this.#handle);
+    else native.unref(this.#handle);
+  }
+
   ref() {
     this.#isRef = true;
-    if (this.#state !== 'open') native.ref(this.#handle);
+    this.#hold(0);
     return this;
   }
 
   unref() {
     this.#isRef = false;
-    native.unref(this.#handle);
+    this.#hold(0);
     return this;
   }
 
@@ -183,7 +196,6 @@ class Consumer extends EventEmitter {
     if (this.#state === 'closed') return;
     this.#enter('stopping');
     if (wasReading) {
-      native.ref(this.#handle);
       try {
         await this.#operations.run('stop()', (number) => native.stop(this.#handle, number, limitMs));
       } catch (error) {
@@ -267,7 +279,6 @@ class Consumer extends EventEmitter {
       return;
     }
     this.#enter('failed');
-    native.unref(this.#handle); // nothing more comes
     this.#fail(error);
     if (this.listenerCount('error') > 0) this.emit('error', error);
   }
@@ -419,7 +430,7 @@ class Consumer extends EventEmitter {
 
   admin() {
     const { partOf } = require('./admin.js'); // which needs this file
-    return partOf(native.adminOf.bind(null, this.#need('admin()')));
+    return partOf(native.adminOf.bind(null, this.#need('admin()')), (n) => this.#hold(n));
   }
 }
 
