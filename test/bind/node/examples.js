@@ -88,11 +88,13 @@ test('thread.mjs', async () => {
 test('a consumer is the source of a stream of node', async () => {
   const stream = await box.stream(1);
   await box.put(30, stream);
-  const consumer = new sloop.Consumer(stream, { start: 'oldest', untilTip: true, autoAck: true, batchRecordsMax: 5 });
+  const consumer = new sloop.Consumer(stream, { start: 'oldest', untilTip: true, batchRecordsMax: 5 });
   const got = [];
   const transform = new Transform({
     objectMode: true,
     transform(batch, _, done) {
+      assert.ok(!batch.isDone);
+      batch.done();
       done(null, [...batch].map((record) => record.data.toString()));
     },
   });

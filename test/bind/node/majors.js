@@ -10,7 +10,7 @@ const OWN = process.versions.node.split('.')[0];
 
 for (const major of ['18', '20', '22', '24']) {
   if (major === OWN) continue;
-  for (const file of ['reading', 'life', 'changes', 'examples', 'neighbours']) {
+  for (const file of ['reading', 'life', 'changes', 'examples', 'misuse', 'neighbours']) {
     test(`${file}.js under node ${major}`, { skip: !toolPath(`node${major}`) && `node ${major} is not installed` }, async () => {
       const binary = path.join(toolPath(`node${major}`), 'bin', 'node');
       const child = spawn(binary, ['--expose-gc', path.join(__dirname, `${file}.js`)], { stdio: ['ignore', 'pipe', 'pipe'] });
