@@ -280,8 +280,8 @@ napi_value nd_adminOpen(napi_env env, napi_callback_info info) {
   }
   return nd_outcome(env, 0, handle);
 }
-/* adminOf(consumer, handler): the handle that is a part of the consumer, or undefined. The handler is held only
- * while a request is under way, or neither would ever be freed. */
+/* adminOf(consumer, handler): the handle that is a part of the consumer, or undefined. The handler is held
+ * only while a request is under way, or neither would ever be freed. */
 napi_value nd_adminOf(napi_env env, napi_callback_info info) {
   nd_args args;
   nd_admin *a;

@@ -126,8 +126,8 @@ const char *nd_text_of(nd_args *a, napi_value value);
 double nd_arg_number(const nd_args *a, size_t i); /* 0 if it is none */
 /* Returns a number from 0 to max: 0 if it is none or less, and max if it is more. */
 uint64_t nd_arg_whole(const nd_args *a, size_t i, uint64_t max);
-/* Reads a text, or NULL for null and undefined. Returns SLOOP_EOPTION if it is something else, which must not be
- * taken for NULL: to functions of the library that means all shards. */
+/* Reads a text, or NULL for null and undefined. Returns SLOOP_EOPTION if it is something else, which must not
+ * be taken for NULL: to functions of the library that means all shards. */
 int nd_arg_text_or_null(nd_args *a, size_t i, const char **text);
 /* Reads a position from five arguments: kind, time, shard, sequence number or token, sub-sequence number. */
 void nd_arg_position(nd_args *a, size_t i, sloop_position_t *p);
