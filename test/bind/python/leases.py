@@ -165,6 +165,11 @@ class Leases(World):
             async with sloop.AsyncAdmin(stream, app="seen") as admin:
                 leases = await admin.leases()
                 self.assertEqual({lease.state for lease in leases.leases}, {sloop.LeaseState.FREE})
+                with self.assertRaisesRegex(TypeError, r"reset\(\): to: a Position"):
+                    await admin.reset(None)  # no default: it would move every shard
+                for call in (admin.lag, lambda timeout: admin.drain(True, timeout)):
+                    with self.assertRaisesRegex(ValueError, "timeout: seconds are needed"):
+                        await call(-1)
                 result = await admin.reset(sloop.OLDEST)
                 self.assertEqual({change.kind for change in result.changes}, {sloop.ChangeKind.DONE})
                 with self.assertRaises(sloop.NoWorker):

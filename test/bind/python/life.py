@@ -486,6 +486,14 @@ class Life(World):
             self.assertEqual((bytes(batch[0].data), sum(record.redelivered for record in batch)), (b"record 2 ", 6))
             with self.assertRaises(sloop.OptionError):
                 r.seek(sloop.END)
+            with self.assertRaisesRegex(TypeError, r"seek\(\): to: a Position or a datetime is needed, not NoneType"):
+                r.seek(None)
+            for wrong in (-1, float("nan")):
+                with self.assertRaisesRegex(ValueError, r"stop\(\): timeout: seconds are needed, 0 or more"):
+                    r.stop(wrong)
+            for wrong in (-1, 2 ** 64):
+                with self.assertRaisesRegex(ValueError, r"sub_sequence is from 0"):
+                    r.seek(sloop.Position.after_sequence(batch[0].shard, batch[0].sequence, wrong))
             with self.assertRaises(sloop.StateError):
                 r.checkpoint()
         for kind in (sloop.Batch, sloop.Record):

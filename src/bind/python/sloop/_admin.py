@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from . import _native
-from ._consumer import CredentialsCallable, Options, Party, give_credentials, option_texts, start_tuple
+from ._consumer import CredentialsCallable, Options, Party, give_credentials, milliseconds, option_texts, place_tuple, start_tuple
 from ._errors import Error, StateError
 from ._turns import AsyncDriver, Driver
 from ._values import (
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ._consumer import Consumer, Reader
 
 
-def _ms(seconds: Optional[float]) -> int:
-    return 0 if seconds is None else max(1, round(seconds * 1000))
+def _ms(what: str, seconds: Optional[float]) -> int:
+    return 0 if seconds is None else max(1, milliseconds(f"{what}: timeout", seconds, 0))
 
 
 class _AdminBase(Party):
@@ -114,7 +114,7 @@ class AsyncAdmin(_AdminBase):
 
     async def lag(self, timeout: Optional[float] = None) -> Leases:
         """The rows, and how far behind each shard is that no living worker tells of."""
-        return leases_of(await self._ask("lag()", "lag", _ms(timeout)))
+        return leases_of(await self._ask("lag()", "lag", _ms("lag()", timeout)))
 
     async def explain(self, shard: str) -> Explanation:
         """Why a shard is read, or is not."""
@@ -126,15 +126,15 @@ class AsyncAdmin(_AdminBase):
 
     async def reset(self, to: Union[Position, datetime], shard: Optional[str] = None, *, force: bool = False) -> AdminResult:
         """Sets the position of one shard, or of all."""
-        return result_of(await self._ask("reset()", "reset", shard, start_tuple(to), force))
+        return result_of(await self._ask("reset()", "reset", shard, place_tuple("reset()", to), force))
 
     async def drain(self, on: bool = True, timeout: Optional[float] = None) -> Drain:
         """Has all workers stop reading, or (on=False) go on."""
-        return drain_of(await self._ask("drain()", "drain", on, _ms(timeout)))
+        return drain_of(await self._ask("drain()", "drain", on, _ms("drain()", timeout)))
 
     async def pause(self, shard: str, on: bool = True, timeout: Optional[float] = None) -> AdminResult:
         """Pauses one shard, or (on=False) ends the pause."""
-        return result_of(await self._ask("pause()", "pause", shard, on, _ms(timeout)))
+        return result_of(await self._ask("pause()", "pause", shard, on, _ms("pause()", timeout)))
 
 
 class Admin(_AdminBase):
@@ -175,7 +175,7 @@ class Admin(_AdminBase):
 
     def lag(self, timeout: Optional[float] = None) -> Leases:
         """The rows, and how far behind each shard is that no living worker tells of."""
-        return leases_of(self._ask("lag()", "lag", _ms(timeout)))
+        return leases_of(self._ask("lag()", "lag", _ms("lag()", timeout)))
 
     def explain(self, shard: str) -> Explanation:
         """Why a shard is read, or is not."""
@@ -187,12 +187,12 @@ class Admin(_AdminBase):
 
     def reset(self, to: Union[Position, datetime], shard: Optional[str] = None, *, force: bool = False) -> AdminResult:
         """Sets the position of one shard, or of all."""
-        return result_of(self._ask("reset()", "reset", shard, start_tuple(to), force))
+        return result_of(self._ask("reset()", "reset", shard, place_tuple("reset()", to), force))
 
     def drain(self, on: bool = True, timeout: Optional[float] = None) -> Drain:
         """Has all workers stop reading, or (on=False) go on."""
-        return drain_of(self._ask("drain()", "drain", on, _ms(timeout)))
+        return drain_of(self._ask("drain()", "drain", on, _ms("drain()", timeout)))
 
     def pause(self, shard: str, on: bool = True, timeout: Optional[float] = None) -> AdminResult:
         """Pauses one shard, or (on=False) ends the pause."""
-        return result_of(self._ask("pause()", "pause", shard, on, _ms(timeout)))
+        return result_of(self._ask("pause()", "pause", shard, on, _ms("pause()", timeout)))

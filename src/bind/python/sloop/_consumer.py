@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("sloop")
 _LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG}
 _FOREVER_MS = 2 ** 64 - 1
+_MOST_S = 4_000_000  # its milliseconds are less than 2**32
 _BORROWED_KEYS_S = 600  # keys whose expiry the callable does not tell are asked for again within this time
 
 
@@ -153,8 +154,8 @@ class ReaderOptions(Options, total=False):
     """A record that was given back retry_max times. It is acknowledged already when this is called."""
 
 
-def need_type(name: str, value: object, kind: Type[object], words: str) -> None:
-    """Raises TypeError unless the value is of that type."""
+def need_type(name: str, value: object, kind: Union[Type[object], Tuple[Type[object], ...]], words: str) -> None:
+    """Raises TypeError unless the value is of that type, or of one of these."""
     if not isinstance(value, kind):
         raise TypeError(f"{name}: {words} is needed, not {type(value).__name__}")
 
@@ -188,6 +189,22 @@ def start_tuple(start: Start) -> Any:
         return Position.at_time(start)._tuple()
     need_type("start", start, Position, "a Position or a datetime")
     return start._tuple()
+
+
+def place_tuple(what: str, to: Union[Position, datetime]) -> Any:
+    """As start_tuple(), where nothing has a default."""
+    need_type(f"{what}: to", to, (Position, datetime), "a Position or a datetime")
+    return start_tuple(to)
+
+
+def milliseconds(name: str, seconds: Optional[float], none: int) -> int:
+    """A limit of time as the native module takes it. Raises TypeError or ValueError."""
+    if seconds is None:
+        return none
+    need_type(name, seconds, (int, float), "a number of seconds")
+    if not seconds >= 0:
+        raise ValueError(f"{name}: seconds are needed, 0 or more")
+    return round(min(seconds, _MOST_S) * 1000)
 
 
 def keys_of(given: Any) -> Credentials:
@@ -358,8 +375,7 @@ class _Base(Party):
                 raise TypeError(f"{name}: a callable is needed, not {type(value).__name__}")
         if isinstance(shards, str):
             raise TypeError("shards: a sequence of str is needed, not one str")
-        if not isinstance(stop_timeout, (int, float)) or stop_timeout < 0:
-            raise ValueError("stop_timeout: seconds are needed, 0 or more")
+        milliseconds("stop_timeout", stop_timeout, 0)
         if until_tip and app is not None:
             raise OptionError("until_tip: with an app the tip of this worker's shards says nothing of those that it does not "
                               "have yet")
@@ -702,16 +718,16 @@ class Consumer(_Base):
     async def stop(self, timeout: Optional[float] = None) -> None:
         """Ends reading and the iteration, waits for batches that are out, and releases the leases. StopTimeout: the
         seconds were over before."""
-        native = self._opened("stop()")
+        native, limit_ms = self._opened("stop()"), milliseconds("stop(): timeout", timeout, _FOREVER_MS)
         self._stopping = True
         self._ready.clear()
         self._wake()
-        await self._run_on_loop("stop()", native.stop, _FOREVER_MS if timeout is None else round(timeout * 1000))
+        await self._run_on_loop("stop()", native.stop, limit_ms)
 
     async def seek(self, to: Union[Position, datetime]) -> None:
         """Goes on from another position."""
         native = self._opened("seek()")
-        await self._run_on_loop("seek()", native.seek, start_tuple(to), moves=True)
+        await self._run_on_loop("seek()", native.seek, place_tuple("seek()", to), moves=True)
 
     async def checkpoint(self, shard: Optional[str] = None) -> None:
         """Writes to the lease table up to where all is acknowledged."""
@@ -840,14 +856,14 @@ class Reader(_Base):
 
     def stop(self, timeout: Optional[float] = None) -> None:
         """Ends reading, and releases the leases. StopTimeout: batches were out when the seconds were over."""
-        native = self._opened("stop()")
+        native, limit_ms = self._opened("stop()"), milliseconds("stop(): timeout", timeout, _FOREVER_MS)
         self._stopping = True
         self._ready.clear()
-        self._run_in_turns("stop()", native.stop, _FOREVER_MS if timeout is None else round(timeout * 1000))
+        self._run_in_turns("stop()", native.stop, limit_ms)
 
     def seek(self, to: Union[Position, datetime]) -> None:
         """Goes on from another position."""
-        self._run_in_turns("seek()", self._opened("seek()").seek, start_tuple(to), moves=True)
+        self._run_in_turns("seek()", self._opened("seek()").seek, place_tuple("seek()", to), moves=True)
 
     def checkpoint(self, shard: Optional[str] = None) -> None:
         """Writes to the lease table up to where all is acknowledged."""

@@ -53,6 +53,8 @@ class Position:
         number = next((n for n, kind in _AT_KINDS.items() if kind == self.kind), None)
         if number is None:
             raise ValueError(f"no such kind of position: {self.kind!r}")
+        if not 0 <= self.sub_sequence < 2 ** 64:
+            raise ValueError(f"a position's sub_sequence is from 0 to 2**64 - 1, not {self.sub_sequence!r}")
         at_ms = 0 if self.at is None else round(self.at.timestamp() * 1000)
         return number, at_ms, self.shard, self.sequence, self.sub_sequence, self.token
 
