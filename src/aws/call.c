@@ -458,6 +458,7 @@ static void answer_failed(slp_call *c, int clock_fixed_before) {
   slp_bad_answer bad = {.status = c->http.status,
                         .error_type = c->http.error_type,
                         .request_id = c->http.request_id,
+                        .content_type = c->http.content_type,
                         .retry_after_ms = c->http.retry_after_ms,
                         .may_be_cut = !c->http.length_known,
                         .body = slp_buf_str(c->into),

@@ -298,13 +298,18 @@ static slp_str trim_left(slp_str s) {
   return s;
 }
 
-static void read_body(slp_str body, named *found) {
+/* The content type shows that the body is damaged if the body does not begin as that type does. */
+static void read_body(slp_str body, const char *content_type, named *found) {
   body = trim_left(body);
   if (!body.n || body.n > ERROR_BODY_MAX) return;
   unsigned char first = (unsigned char)body.p[0];
-  if (first == '{') read_json(body, found);
+  int is_json = first == '{', is_cbor = first >= 0xa0 && first <= 0xbf;
+  if (is_json) read_json(body, found);
   if (first == '<') read_xml(body, found);
-  if (first >= 0xa0 && first <= 0xbf) read_cbor(body, found);
+  if (is_cbor) read_cbor(body, found);
+  if (!content_type) return;
+  int other = (strstr(content_type, "json") && !is_json) || (strstr(content_type, "cbor") && !is_cbor);
+  found->damaged |= other;
 }
 
 /* Quotes the first bytes of an unreadable body: only printable characters, without secrets. A run of white
@@ -379,7 +384,7 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   slp_hiding h;
   slp_hiding_begin(&h, &answer->secrets);
   quote_start_of_body(&h, answer->body, quoted); /* must come before read_body, which changes the body */
-  read_body(answer->body, &found);
+  read_body(answer->body, answer->content_type, &found);
   slp_str code = name_of(&h, found.code), text = text_of(&h, found.message);
   if (!code.n) code = name_of(&h, slp_str_of(answer->error_type));
   slp_class class = slp_classify_name(code, answer->status, ret_remedy);

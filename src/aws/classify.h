@@ -16,9 +16,10 @@ typedef enum slp_remedy {
 
 typedef struct slp_bad_answer {
   int status;
-  const char *error_type; /* the header x-amzn-errortype, unchanged, or "" */
-  const char *request_id; /* the id of the request, or "" */
-  const char *from;       /* where the answer came from, for messages; NULL or "": not known */
+  const char *error_type;   /* the header x-amzn-errortype, unchanged, or "" */
+  const char *request_id;   /* the id of the request, or "" */
+  const char *from;         /* where the answer came from, for messages; NULL or "": not known */
+  const char *content_type; /* of the body, in lower case; NULL or "": not known */
   uint64_t retry_after_ms;
   uint8_t may_be_cut;  /* 1: the length of the body was not announced, so all or part of it may be missing */
   slp_str body;        /* changed, because it is read in place */

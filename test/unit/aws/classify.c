@@ -298,6 +298,26 @@ TEST(a_secret_of_one_letter_hides_no_error) {
   CHECK_STR(fail.message, "no tabl* **");
 }
 
+static slp_class class_of_body(const char *begins, const char *content_type) {
+  char body[] = "?f__typex&ProvisionedThroughputExceededException";
+  body[0] = *begins;
+  slp_bad_answer answer = {.status = 400,
+                           .error_type = "",
+                           .request_id = "",
+                           .content_type = content_type,
+                           .body = {body, sizeof body - 1}};
+  slp_classify(&answer, &fail, &remedy);
+  return fail.class;
+}
+
+TEST(a_body_that_does_not_begin_as_its_type_is_damaged_and_refuses_nothing) {
+  CHECK_INT(class_of_body("?", "application/x-amz-cbor-1.1"), SLP_TRANSIENT);
+  CHECK_INT(class_of_body("?", "application/x-amz-json-1.1"), SLP_TRANSIENT);
+  CHECK_INT(class_of_body("?", "text/plain"), SLP_REFUSED);
+  CHECK_INT(class_of_body("?", ""), SLP_REFUSED);
+  CHECK_INT(class_of_body("?", NULL), SLP_REFUSED);
+}
+
 static const char *named(const char *code, const char *message, const char *on) {
   fail = (slp_fail){.class = SLP_ACCESS, .code = SLOOP_EACCESS};
   snprintf(fail.aws_code, sizeof fail.aws_code, "%s", code);
