@@ -228,8 +228,7 @@ def beside_a_fleet(box, store):
             fleet.wait_for(lambda: "third" in fleet.instances(fleet.look_at_all()), 20, "it joins")
             expect(len(third.ask("leases")["workers"]) == 3, "three workers")
             expect(third.ask(f"explain {shard}")["text"], "nothing")
-            third.tell("leases")
-            third.tell("explain " + shard)  # one at a time
+            third.tell("leases\nexplain " + shard)  # one at a time
             answers = [third.hear()["status"] for _ in range(2)]
             expect(sorted(answers) == ["ESTATE", "OK"], f"{answers}")
             third.tell("reset all oldest\nclose")

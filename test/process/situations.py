@@ -260,6 +260,12 @@ class World:
             self.puts.put(shard)
         self.start_worker(*more, env=env)
         wait_until(self.is_well, SECONDS, "all is well before")
+        if self.app == WAYS["sloop"][0]:  # else a row may know no lag yet, and --explain not say how far behind it is
+            wait_until(self.all_lags_are_stored, SECONDS, "each row tells how far behind it is")
+
+    def all_lags_are_stored(self):
+        rows = harness.client(self.box.url, "dynamodb").scan(TableName="sloop", ConsistentRead=True)["Items"]
+        return all("lag" in row for row in rows if "/l/" in row["row"]["S"])
 
     def begin_program(self):
         """The same by a program with the library, which is told what to do."""

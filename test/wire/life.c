@@ -294,8 +294,8 @@ TEST(a_connection_has_a_limit_of_time_and_the_loop_goes_on) {
   snprintf(want, sizeof want, "no connection to 127.0.0.1:%u within 300 ms", (unsigned)hole.port);
   CHECK_STR(c.http.error_text, want);
   CHECK_INT(c.http.error, UV_ETIMEDOUT);
-  CHECK(took >= 290000 && took < 800000);
-  CHECK(longest < 150000); /* a blocking connect would be 300 ms */
+  CHECK(took >= 290000 && took < 2000000); /* on a busy machine; without a limit of its own it takes 4 s */
+  CHECK(longest < 150000);                 /* a blocking connect would be 300 ms */
   wire_close(&w);
   blackhole_close(&hole);
 }
