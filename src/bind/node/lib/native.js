@@ -12,8 +12,13 @@ function refuse(why) {
 }
 
 function isMusl() {
-  const report = process.report?.getReport();
-  return report !== undefined && !report.header.glibcVersionRuntime;
+  const { report } = process;
+  if (report === undefined) return false;
+  const { excludeNetwork } = report;
+  if (excludeNetwork !== undefined) report.excludeNetwork = true; // else it looks up the names of all peers, and waits
+  const { header } = report.getReport();
+  if (excludeNetwork !== undefined) report.excludeNetwork = excludeNetwork;
+  return !header.glibcVersionRuntime;
 }
 
 function binary() {
