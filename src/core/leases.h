@@ -47,6 +47,9 @@ typedef struct slp_shard_lease {
    * the shard had waited for the user before that. 0: none had waited. */
   uint64_t held_us;
   uint64_t bytes; /* payload bytes of all records of the shard that were handed out */
+  /* 1: slp_leased_rewind was called, and the shard is opened anew in the next turn. Until then none of its
+   * records is handed out. */
+  uint8_t rewinds;
   slp_drain drain;
   slp_shard_end end;
   slp_position named; /* the checkpoint that the user asked for last; kind 0: the user has asked for none */

@@ -81,7 +81,7 @@ void slp_order_update(slp_shard *s) {
   slp_buffered *buffered;
   uint32_t i;
   int redelivered;
-  int paused = s->paused || s->consumer->suspended;
+  int paused = s->paused || s->consumer->suspended || s->lease.rewinds;
   int some = slp_order_is_in(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
   /* A shard that is set aside is in the merge only while it has records to hand out, because no shard waits
    * for it. */

@@ -9,6 +9,7 @@
 #include "core/life.h"
 #include "core/lineage.h"
 #include "core/mark.h"
+#include "core/order.h"
 #include "core/position.h"
 #include "core/progress.h"
 #include "core/report.h"
@@ -182,6 +183,7 @@ static int reopen_shard(slp_leased *ld, slp_reopening *r) {
   if (!r->retired) {
     if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
     r->held_us = slp_progress_held_us(s);
+    r->paused = s->paused;
     slp_leased_retire(s);
     r->retired = 1;
   }
@@ -222,13 +224,13 @@ int slp_leased_rewind(slp_consumer *c, const char *shard) {
   if (slp_leased_reopening(ld, s->id)) return 0;
   slp_reopening *o = slp_zalloc(c->mem, sizeof *o + s->id.n + 1);
   if (!o) return SLP_ENOMEM;
-  o->paused = s->paused;
-  slp_consumer_pause(c, shard, 1); /* no batch with records that were fetched before is to come any more */
   o->epoch = s->name->epoch;
   o->from = s->lease.named.kind ? s->lease.named : s->lease.from;
   o->shard_n = s->id.n;
   memcpy(o->shard, s->id.p, s->id.n);
   slp_list_add_last(&ld->reopenings, &o->link);
+  s->lease.rewinds = 1;
+  slp_order_update(s);
   slp_timer_set_reserved(slp_leased_host(ld), &ld->reopen, slp_now_us(slp_leased_host(ld)));
   return 0;
 }

@@ -315,6 +315,27 @@ STORY(nothing_of_before_a_rewind_is_handed_over_after_it) {
   CHECK_INT(u->told[SLOOP_SHARD_REPOSITIONED], 1);
 }
 
+/* sloop_pause() and sloop_resume() between the call and the move count for the shard that is read again. */
+STORY(a_pause_and_its_end_are_kept_by_a_shard_that_is_read_again) {
+  slp_world_put_many(g->w, g->stream, 60, 40);
+  user *u = begin(g, 0);
+  wait_for(g, u, 60);
+  const char *shard = u->got[0].shard;
+  CHECK_INT(sloop_seek_checkpoint(u->s, shard), 0);
+  CHECK_INT(sloop_pause(u->s, shard), 0);
+  slp_world_pass(g->w, 2000);
+  CHECK_INT(u->told[SLOOP_SHARD_REPOSITIONED], 1);
+  CHECK_INT(u->got_n, 60);
+  CHECK_INT(sloop_seek_checkpoint(u->s, shard), 0);
+  slp_world_pass(g->w, 2000);
+  CHECK_INT(u->told[SLOOP_SHARD_REPOSITIONED], 2);
+  CHECK_INT(u->got_n, 60);
+  CHECK_INT(sloop_seek_checkpoint(u->s, shard), 0);
+  CHECK_INT(sloop_resume(u->s, shard), 0);
+  wait_for(g, u, 120);
+  CHECK_INT(u->told[SLOOP_SHARD_REPOSITIONED], 3);
+}
+
 STORY(the_end_of_a_shard_is_written_when_it_is_named) {
   slp_world_put_many(g->w, g->stream, 30, 40);
   user *u = begin(g, 0);
