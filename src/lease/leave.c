@@ -25,7 +25,8 @@
 
 #define OUT (SLP_BIT(SLP_LEAVE_LEFT) | SLP_BIT(SLP_LEAVE_UNDONE))
 static const slp_set allowed[] = {
-    [SLP_LEAVE_NOT] = SLP_BIT(SLP_LEAVE_DRAIN),
+    [SLP_LEAVE_NOT] = SLP_BIT(SLP_LEAVE_REGISTERS) | SLP_BIT(SLP_LEAVE_DRAIN),
+    [SLP_LEAVE_REGISTERS] = SLP_BIT(SLP_LEAVE_NOT) | SLP_BIT(SLP_LEAVE_DRAIN),
     [SLP_LEAVE_DRAIN] = SLP_BIT(SLP_LEAVE_LIST) | OUT,
     [SLP_LEAVE_LIST] = SLP_BIT(SLP_LEAVE_PROPOSE) | SLP_BIT(SLP_LEAVE_RESIGN) | SLP_BIT(SLP_LEAVE_GO) | OUT,
     [SLP_LEAVE_PROPOSE] = SLP_BIT(SLP_LEAVE_PROPOSING) | OUT,
@@ -68,24 +69,35 @@ static void begin_to_leave(slp_fleet *f) {
   slp_due_step(f);
 }
 
-/* Begins to leave, or is out if this worker has not joined. But while its registration is under way, waits:
- * if that reaches the table, the row must be marked as gone. Otherwise the next worker of this id would wait
- * for a lease time, and the leader would assign leases to nobody. */
-static void leave_unless_registering(slp_fleet *f) {
-  f->leave.waits = slp_worker_registers(f) && slp_fleet_now(f) < f->leave.wait_until_us;
-  if (f->leave.waits)
-    slp_fleet_timer(f, &f->leave.timer, f->leave.wait_until_us);
+/* Waits for the answer to this worker's registration. If the registration reaches the table, the row must be
+ * marked as gone: otherwise the next worker of this id would wait for a lease time, and the leader would
+ * assign leases to a worker that has ended. */
+static void wait_for_registration(slp_fleet *f) {
+  move(f, SLP_LEAVE_REGISTERS);
+  slp_fleet_timer(f, &f->leave.timer, f->leave.wait_until_us);
+}
+
+/* Called when the registration is answered, and at wait_until_us. */
+static void step_registration(slp_fleet *f) {
+  if (slp_worker_registers(f) && slp_fleet_now(f) < f->leave.wait_until_us) return;
+  if (slp_worker_is(f, SLP_WORKER_RUNS)) {
+    begin_to_leave(f);
+  } else {
+    move(f, SLP_LEAVE_NOT);
+    slp_worker_out(f, "it had not joined");
+  }
+}
+
+void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
+  if (worker_is_leaving(f) || slp_worker_is(f, SLP_WORKER_OUT) || f->leave.phase != SLP_LEAVE_NOT) return;
+  slp_worker_leave_by(f, slp_fleet_now(f) + (uint64_t)limit_ms * 1000);
+  f->leave.wait_until_us = slp_fleet_now(f) + REGISTER_US;
+  if (slp_worker_registers(f))
+    wait_for_registration(f);
   else if (slp_worker_is(f, SLP_WORKER_RUNS))
     begin_to_leave(f);
   else
     slp_worker_out(f, "it had not joined");
-}
-
-void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
-  if (worker_is_leaving(f) || slp_worker_is(f, SLP_WORKER_OUT) || f->leave.waits) return;
-  slp_worker_leave_by(f, slp_fleet_now(f) + (uint64_t)limit_ms * 1000);
-  f->leave.wait_until_us = slp_fleet_now(f) + REGISTER_US;
-  leave_unless_registering(f);
 }
 
 /* ---- proposals --------------------------------------------------------------------------------- */
@@ -181,7 +193,7 @@ static int all_leases_are_drained(slp_fleet *f) {
 }
 
 void slp_leave_step(slp_fleet *f) {
-  if (f->leave.waits) leave_unless_registering(f);
+  if (f->leave.phase == SLP_LEAVE_REGISTERS) step_registration(f);
   if (!worker_is_leaving(f)) return;
   if (slp_fleet_now(f) >= limit_us(f)) {
     end_leave(f, SLP_LEAVE_UNDONE, "it could not finish in time");

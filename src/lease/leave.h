@@ -1,6 +1,6 @@
-/* leave.h - an orderly stop. The worker drains its shards and saves their positions. Where a leader assigns,
- * the worker then proposes successors for its leases, notifies the leader, resigns if it leads itself, and
- * marks its own row as left.
+/* leave.h - an orderly stop. The worker drains its shards and saves their positions. If the application has
+ * a leader, the worker then proposes successors for its leases and notifies the leader. It resigns if it
+ * leads itself. At last it marks its own row as left.
  *
  *   NOT -> DRAIN -> LIST -> PROPOSE -> PROPOSING -> NOTIFY -> NOTIFYING -+-> RESIGN -> RESIGNING
  *                     |                                                  |                   |
@@ -10,9 +10,9 @@
  *                                                                                    LEFT <- GOING
  *
  * A state like NOTIFY means that its work begins at the next event; a state like NOTIFYING means that its
- * write is under way. In NOT, a worker that is told to leave may wait for the answer to its registration.
- * When the time limit is over, every state leads to UNDONE. Where no leader assigns, a
- * worker has left as soon as it has drained. */
+ * write is under way. A worker that is told to leave while its registration is under way waits for the answer
+ * in REGISTERS, between NOT and DRAIN. When the time limit is over, every state from DRAIN on leads to
+ * UNDONE. In an application without a leader, a worker has left as soon as it has drained. */
 #ifndef SLP_LEASE_LEAVE_H
 #define SLP_LEASE_LEAVE_H
 

@@ -6,6 +6,7 @@
 
 typedef enum slp_leave_phase {
   SLP_LEAVE_NOT,
+  SLP_LEAVE_REGISTERS, /* waits for the answer to its registration, until wait_until_us at the latest */
   SLP_LEAVE_DRAIN,
   SLP_LEAVE_LIST, /* the rows of all workers are being read, to find successors for the leases */
   SLP_LEAVE_PROPOSE,
@@ -23,10 +24,9 @@ typedef enum slp_leave_phase {
 
 typedef struct slp_leave {
   slp_leave_phase phase;
-  uint8_t led;   /* 1: this worker led when it began to leave */
-  uint8_t waits; /* 1: the worker leaves when its registration is answered, or at wait_until_us */
+  uint8_t led; /* 1: this worker led when it began to leave */
   uint64_t wait_until_us;
-  /* runs when the time limit is over */
+  /* runs when the time limit is over, and at wait_until_us */
   slp_timer timer;
 } slp_leave;
 

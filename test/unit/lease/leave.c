@@ -19,7 +19,8 @@ static int try(int from, int to) {
 TEST(a_stop_goes_step_by_step) {
   moves_find(moves, PHASES, try);
   static const unsigned next[PHASES] = {
-      [SLP_LEAVE_NOT] = PHASE(DRAIN),
+      [SLP_LEAVE_NOT] = PHASE(REGISTERS) | PHASE(DRAIN),
+      [SLP_LEAVE_REGISTERS] = PHASE(NOT) | PHASE(DRAIN), /* it is not registered; it is */
       [SLP_LEAVE_DRAIN] = PHASE(LIST),
       [SLP_LEAVE_LIST] =
           PHASE(PROPOSE) | PHASE(RESIGN) | PHASE(GO), /* nothing to propose; and it did not lead */
@@ -37,7 +38,7 @@ TEST(a_stop_goes_step_by_step) {
 TEST(a_limit_ends_it_from_everywhere_and_for_good) {
   moves_find(moves, PHASES, try);
   for (int from = 0; from < PHASES; from++) {
-    int under_way = from != SLP_LEAVE_NOT && !(SLP_BIT(from) & OUT);
+    int under_way = from > SLP_LEAVE_REGISTERS && !(SLP_BIT(from) & OUT);
     CHECK_INT(moves[from] & OUT, under_way ? OUT : 0u);
   }
   CHECK_INT(moves[SLP_LEAVE_LEFT] | moves[SLP_LEAVE_UNDONE], 0);
