@@ -12,7 +12,8 @@ const char *slp_file_why(int err);
 
 /* Returns the libraries of this build and their versions; static. */
 const char *slp_features(void);
-/* The libraries that run. The version of libcurl ends with those of the libraries that it runs with. */
+/* Return the libuv and the libcurl that run in this process. The version of libcurl is the text of
+ * curl_version(): it goes on with the versions of OpenSSL, zlib and what else libcurl uses. */
 slp_library slp_libuv(void);
 slp_library slp_libcurl(void);
 /* Returns the file that a function was loaded from; "" if it is not known, as in a static program. */

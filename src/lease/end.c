@@ -126,7 +126,8 @@ static void make_kid(slp_lease *l) {
 
 /* Makes this worker want the children of the shard. The worker that read a child's first parent also reads
  * the child, until a newer assignment gives the child to another worker. A worker that leaves takes no
- * children, but proposes them to others (leave.c): the leader may not know yet that they are there. */
+ * children, but proposes them to others (leave.c), because the leader may not have seen the rows of the
+ * children yet. */
 static void inherit_children(slp_lease *l) {
   slp_fleet *f = l->f;
   for (size_t k = 0; k < l->end.kids_n; k++) {

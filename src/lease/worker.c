@@ -166,9 +166,9 @@ static void send_registration(slp_fleet *f, const slp_member *p) {
 }
 
 /* Called when there is a row with this worker's id that is not evicted. If the row has been silent for long
- * enough, evicts it; if its counter changes, fails; otherwise looks again later. That the row has another
- * incarnation than before proves no life: a late copy of what a former process wrote, or this one, may have
- * made it. */
+ * enough, evicts it; if its counter changes, fails; otherwise looks again later. If the row has another
+ * incarnation than before, that does not prove that a worker lives: the change may come from a late copy of
+ * a write of a former process, or of this process. */
 static void meet_row_of_my_id(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_now_refresh_us(f->h), since = slp_life_joined_us(f);
   uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);

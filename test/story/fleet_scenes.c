@@ -205,8 +205,8 @@ TEST(a_single_worker_is_killed_and_another_comes) {
   within("gap of a restart under another id", LEASE + 300000, restart_other);
 }
 
-/* A late copy of what a former process of this id wrote may change the row after the new one has read it. Nobody
- * lives under it. */
+/* A late copy of what a former process of this id wrote may change the row after the new process has read it.
+ * No process lives that writes this row. */
 TEST(a_row_of_my_id_that_changes_hands_once_is_not_a_living_worker) {
   for (seed = 1; seed <= 12; seed++) {
     fw_world *w = fleet(4, 1);

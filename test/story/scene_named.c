@@ -29,7 +29,8 @@ typedef struct user {
   char out_of[SHARDS_MAX][40]; /* shards that were read out */
   size_t out_n;
   sloop_batch_t *kept;
-  size_t seeks_at, sought_n; /* it reads its shard again when it has so many records; had so many then */
+  /* when got_n has reached seeks_at, its shard is read again, and sought_n is set to got_n */
+  size_t seeks_at, sought_n;
   uint8_t keeps, closed, stopped, answers;
   int status; /* of the last answer */
 } user;
@@ -302,7 +303,7 @@ STORY(a_rewound_shard_is_read_again_from_behind_the_last_name) {
   CHECK_STR(u->got[219].seq, u->got[59].seq);
 }
 
-/* What was fetched together with the batch at hand is not handed over any more. */
+/* The records that were fetched together with the batch at hand are not handed over any more. */
 STORY(nothing_of_before_a_rewind_is_handed_over_after_it) {
   slp_world_put_many(g->w, g->stream, 60, 40);
   user *u = begin(g, 0);

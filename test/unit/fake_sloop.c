@@ -414,8 +414,8 @@ int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
   return 0;
 }
 
-/* As long as a tick of the command, which counts its ticks on the way out. Both timers are of one loop, so a busy
- * machine delays them alike. */
+/* The time is that of a tick of the command, which counts its ticks on the way out. Both timers are of one loop,
+ * so a busy machine delays both alike. */
 #define CLOSE_TURN_MS 100
 
 static void on_closing(uv_timer_t *timer) {
