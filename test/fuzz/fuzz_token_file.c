@@ -106,7 +106,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     result d;
     read_file(&d, mem, data, size, n);
     check(&d, n);
-    with_blank_lines(mem, &d, data, size, n);
+    /* A NUL at the end of a file may be the beginning of a journal (host/in_place.h), and is cut off there. Behind
+     * it, a blank line is no longer behind the text. */
+    if (!size || !memchr(data, 0, size)) with_blank_lines(mem, &d, data, size, n);
     slp_buf_free(&d.text);
   }
   REQUIRE(mem->live_blocks == 0);

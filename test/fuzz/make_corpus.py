@@ -705,6 +705,7 @@ token_file_seeds = {
     "no-shards": '{"stream_arn":"%s"}' % ORDERS,
     "cut": token_of(ORDERS)[:-1],
     "escaped": token_of(ORDERS.replace("/", "\\/"), ',"x":"\\u0000"'),
+    "journal-of-one-byte": token_of(ORDERS) + "\0",  # a write that was interrupted behind the mark's first byte
     "empty": "\n",
 }
 for name, data in token_file_seeds.items():
