@@ -13,6 +13,7 @@ const slp_exit_row slp_exit_rows[] = {
      "a change (--migrate, --release, --reset, --deregister) was interrupted by a first Ctrl-C or "
      "--timeout; it says how much of it is done and what is not known"},
     {SLP_EXIT_FAILED, "-L, --consumers: a first Ctrl-C or -m ended the listing before all was listed"},
+    {SLP_EXIT_FAILED, "--leases, --explain, --iam --try: a first Ctrl-C came before the answer was complete"},
     {SLP_EXIT_FAILED, "--lag-over: a stream could not be checked, or a first Ctrl-C came before all were"},
     {SLP_EXIT_FAILED, "--iam --try: a call failed, and no right is known to be denied"},
     {SLP_EXIT_FAILED, "-P: a line was read that is neither put nor refused, or an input could not be read"},

@@ -378,8 +378,11 @@ static void on_interrupt(slp_app *app) {
   command *k = app->user;
   if (mode_changes_leases(app->args))
     cut_off(k, "interrupted before the end");
-  else if (app->args->lag_over && k->told_n < app->args->streams_n)
-    slp_cli_consumer_interrupt(&k->consumer, "the lag of the shards is not known");
+  else if (app->args->mode == SLP_MODE_EXPLAIN)
+    slp_cli_consumer_interrupt(&k->consumer, "nothing is explained");
+  else if (k->told_n < app->args->streams_n)
+    slp_cli_consumer_interrupt(
+        &k->consumer, app->args->lag_over ? "the lag of the shards is not known" : "not all leases are shown");
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/list_streams.h"
 #include "cli/nearest.h"
 #include "cli/options.h"
+#include "cli/people_lines.h"
 #include "cli/stream_pattern.h"
 #include "cli/trouble_lines.h"
 #include "program/program.h"
@@ -198,7 +199,20 @@ static void on_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *
 
 static void on_closed(slp_cli_consumer *c) { slp_app_close(&((matching *)c->user)->app); }
 
-static void on_interrupt(slp_app *app) { stop_matching(app->user); }
+/* The mode will not run. A first Ctrl-C is a good end for reading records. For any other mode it is a
+ * failure, because nothing of what the user asked for was done. */
+static void on_interrupt(slp_app *app) {
+  matching *m = app->user;
+  int reads = (app->args->mode & (SLP_MODE_TAIL | SLP_MODE_BENCH)) != 0;
+  m->found = 0;
+  if (m->consumer.failed) return;
+  if (!reads) app->exit_code = SLP_EXIT_FAILED;
+  if (!reads)
+    slp_say("interrupted before the end: the streams were not all listed");
+  else if (!app->args->quiet)
+    slp_say("stopped before the streams were listed");
+  stop_matching(m);
+}
 
 static void on_overdue(slp_app *app) {
   matching *m = app->user;

@@ -190,9 +190,15 @@ static void on_closed(slp_cli_consumer *c) {
 }
 static void on_written(slp_app *app) { leave_if_done(app->user); }
 
-static void on_stop(slp_app *app) {
+static void on_interrupt(slp_app *app) {
   tried *t = app->user;
-  if (app->interrupted && t->at < t->n) app->exit_code = SLP_EXIT_FAILED;
+  if (t->at < t->n) slp_cli_consumer_interrupt(&t->consumer, "not all rights were tried");
+  stop_rights(t);
+  leave_if_done(t);
+}
+
+static void on_out_failed(slp_app *app) {
+  tried *t = app->user;
   stop_rights(t);
   leave_if_done(t);
 }
@@ -244,7 +250,8 @@ int slp_rights_run(slp_mem *mem, const slp_args *args) {
   } else {
     order_rows(&t);
     t.app.user = &t;
-    t.app.on_interrupt = t.app.on_out_failed = on_stop;
+    t.app.on_interrupt = on_interrupt;
+    t.app.on_out_failed = on_out_failed;
     t.app.on_overdue = on_overdue;
     t.app.on_tick = on_tick;
     t.app.on_written = on_written;

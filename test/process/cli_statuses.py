@@ -157,6 +157,28 @@ def interrupted_changes():
             ends_with(1, server, *args, "--timeout", "1", "demo")
 
 
+@play(1, "--leases, --explain, --iam --try: a first Ctrl-C")
+def questions_that_are_cut_off():
+    with Silence() as server:
+        for args, missing in ((("-G", "app", "--leases"), "not all leases are shown"),
+                              (("-G", "app", "--leases", "-J"), "not all leases are shown"),
+                              (("-G", "app", "--explain", "0"), "nothing is explained"),
+                              (("--iam", "--try"), "not all rights were tried")):
+            equal(server.interrupted(*args, "demo"), (1, f"stream-tail: interrupted before the end: {missing}\n"), args)
+
+
+@test
+def a_pattern_whose_streams_are_not_listed_yet():
+    """What was asked for is not done, whatever it is; only a first Ctrl-C that ends the reading of records is fine."""
+    not_listed = (1, "stream-tail: interrupted before the end: the streams were not all listed\n")
+    with Silence() as server:
+        for args in (("-L",), ("--consumers",), ("--iam", "--try"), ("-G", "app", "--leases"),
+                     ("-G", "app", "--leases", "--lag-over", "1h")):
+            equal(server.interrupted(*args, "de*"), not_listed, args)
+        equal(server.interrupted("de*"), (0, "stream-tail: stopped before the streams were listed\n"))
+        equal(server.interrupted("-q", "de*"), (0, ""))
+
+
 @play(1, "-L, --consumers: a first Ctrl-C or -m ended the listing")
 def listings_that_are_cut_off():
     with Silence() as server:
