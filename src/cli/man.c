@@ -515,9 +515,10 @@ static const char writing[] =
     "The file is emptied at the start, and its lines are not always in the order of the input; those\n"
     "of a key are.\n"
     ".PP\n"
-    "The last line on standard error says what was put, put again, refused and why, and left.\n"
+    "The last line on standard error says what was put, put again, refused and why, left, and what may be\n"
+    "in the stream or not, because no answer says which.\n"
     "A first Ctrl\\-C stops the reading, puts what was read, which takes up to 1.5 seconds, and says\n"
-    "so too; a line that was not read to its end is not put.\n"
+    "so too; a line that was not read to its end, then or because reading has failed, is not put.\n"
     "A failure that lasts ends the command with status 1: no such stream, no right, keys that are\n"
     "refused and can\\(aqt be renewed.\n";
 static const char rest[] =

@@ -100,12 +100,13 @@ typedef struct produce {
   char trouble[SLP_TOLD_LINE]; /* why a record or call of the last answer was not put; "": all was put */
   uint64_t failing_tick, put_tick, files_failed;
   uint64_t answered, calls_n, put, put_bytes, again, read, refused_alone;
-  uint64_t left, unknown;        /* lines that were read and not put; records of calls without an answer */
+  uint64_t left, unknown; /* lines that were read and not put; that may be put, by a call without an answer */
   uint64_t aggregates_n, inside; /* how many aggregates were put; how many records in them */
 } produce;
 static void advance_produce(produce *p);
 static void conclude(produce *p);
 static void open_next(produce *p);
+static void on_input_end(void *arg, int error);
 
 static int is_whole_files(const produce *p) { return p->app.args->files_n && !p->app.args->lines; }
 
@@ -288,19 +289,6 @@ static void tell_unreadable(produce *p, int error) {
   slp_say("can't read %.200s: %s", input_name(p, p->input), why);
 }
 
-static void on_input_end(void *arg, int error) {
-  produce *p = arg;
-  slp_input_close(p->in);
-  p->in = NULL;
-  if (error) tell_unreadable(p, error);
-  /* The last line needs no delimiter. A file that is one record is put only if it was read to its end. */
-  int kind = error && is_whole_files(p) ? SLP_SPLIT_MORE : slp_splitter_end(&p->splitter);
-  if (kind != SLP_SPLIT_MORE) take_found(p, kind);
-  p->input++;
-  open_next(p);
-  advance_produce(p);
-}
-
 /* Opens the next input that can be read. The line numbers of each input begin at 1. */
 static void open_next(produce *p) {
   const slp_args *a = p->app.args;
@@ -332,6 +320,21 @@ static void leave_bytes(produce *p, slp_str piece) {
     if (kind != SLP_SPLIT_LONG_PART && s->text.n) p->left++;
     if (!piece.n && !s->delimited && kind != SLP_SPLIT_LONG_PART) return;
   }
+}
+
+/* The last line needs no delimiter. But where reading has failed, what came last may be only a part of a line
+ * or of a file. It is not put. */
+static void on_input_end(void *arg, int error) {
+  produce *p = arg;
+  slp_input_close(p->in);
+  p->in = NULL;
+  if (error) tell_unreadable(p, error);
+  int kind = error ? SLP_SPLIT_MORE : slp_splitter_end(&p->splitter);
+  if (kind != SLP_SPLIT_MORE) take_found(p, kind);
+  if (error && !is_whole_files(p)) leave_bytes(p, SLP_STR(""));
+  p->input++;
+  open_next(p);
+  advance_produce(p);
 }
 
 /* Stops reading. Counts the lines that were read and are not in the queue yet as left. */
@@ -369,12 +372,6 @@ static void refuse_record(produce *p, slp_put_record *r, const char *why) {
   slp_put_queue_done(&p->queue, r);
 }
 
-static size_t count_records(const slp_put_record *first) {
-  size_t n = 0;
-  for (; first; first = first->more) n++;
-  return n;
-}
-
 /* Queues a record to be put again, because it was stored in an aggregate that readers leave out. */
 static void put_stray_again(produce *p, slp_put_record *r) {
   p->again++;
@@ -385,7 +382,7 @@ static void put_stray_again(produce *p, slp_put_record *r) {
 
 /* Queues the records of a refused aggregate to be put again, in smaller aggregates. */
 static void split_aggregate(produce *p, slp_put_record *first) {
-  uint32_t half = (uint32_t)(count_records(first) / 2);
+  uint32_t half = (uint32_t)(slp_put_count(first) / 2);
   for (slp_put_record *r = first, *next; r; r = next) {
     next = r->more;
     r->together = (uint32_t)slp_min_u64(r->together, half);
@@ -394,10 +391,10 @@ static void split_aggregate(produce *p, slp_put_record *first) {
   }
 }
 
-/* Handles what the call did with record r. is_left_out: 1 if r is in an aggregate that readers of its shard
- * leave out. */
-static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_class class, int is_left_out,
-                         uint64_t again_us) {
+/* Handles what a call did with record r. is_left_out: 1 if r is in an aggregate that readers of its shard
+ * leave out. why: why r is refused. */
+static void take_outcome(produce *p, slp_put_record *r, slp_class class, int is_left_out, uint64_t again_us,
+                         const char *why) {
   if (class == SLP_FINE && is_left_out) {
     put_stray_again(p, r);
   } else if (class == SLP_FINE) {
@@ -406,7 +403,7 @@ static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_cla
     p->put_tick = p->app.ticks;
     slp_put_queue_done(&p->queue, r);
   } else if (class == SLP_REFUSED) {
-    refuse_record(p, r, c->why_refused);
+    refuse_record(p, r, why);
   } else {
     p->again++;
     r->tries++;
@@ -417,6 +414,7 @@ static void take_outcome(produce *p, slp_put_call *c, slp_put_record *r, slp_cla
 static void take_entry(produce *p, slp_put_call *c, size_t i) {
   slp_put_record *first = c->records[i];
   slp_class class = c->outcomes[i];
+  char why[SLP_PUT_WHY] = "";
   int is_aggregate = first->more != NULL;
   if (is_aggregate && class == SLP_REFUSED) {
     split_aggregate(p, first);
@@ -424,10 +422,11 @@ static void take_entry(produce *p, slp_put_call *c, size_t i) {
   }
   const slp_put_shard *shard = is_aggregate ? slp_put_shards_find(&p->aggregates.shards, c->shards[i]) : NULL;
   int is_left_out = shard && !slp_put_all_belong(first, shard);
+  if (class == SLP_REFUSED) slp_put_call_why(c, i, why);
   uint64_t put_before = p->put, again_us = class == SLP_FINE ? 0 : again_at_us(p, first->tries);
   for (slp_put_record *r = first, *next; r; r = next) {
     next = r->more;
-    take_outcome(p, c, r, class, is_left_out, again_us);
+    take_outcome(p, r, class, is_left_out, again_us, why);
   }
   p->aggregates_n += is_aggregate && class == SLP_FINE;
   p->inside += is_aggregate ? p->put - put_before : 0;
@@ -448,11 +447,12 @@ static void take_outcomes(produce *p, slp_put_call *c) {
 }
 
 /* Queues all records of a call to be put again, because the whole call failed. together: the most records
- * that a call with one of them may have; 0: no new limit. */
-static void put_all_again(produce *p, slp_put_call *c, uint32_t together) {
+ * that a call with one of them may have; 0: no new limit. unsure: 1 if the call may have put them. */
+static void put_all_again(produce *p, slp_put_call *c, uint32_t together, int unsure) {
   for (size_t i = 0; i < c->n; i++) {
     for (slp_put_record *r = c->records[i], *next; r; r = next) {
       next = r->more;
+      r->unsure |= (uint8_t)unsure;
       if (together) r->together = (uint32_t)slp_min_u64(r->together, together);
       slp_put_queue_again(&p->queue, r, 0);
     }
@@ -461,7 +461,7 @@ static void put_all_again(produce *p, slp_put_call *c, uint32_t together) {
 
 static size_t count_records_of_call(const slp_put_call *c) {
   size_t n = 0;
-  for (size_t i = 0; i < c->n; i++) n += count_records(c->records[i]);
+  for (size_t i = 0; i < c->n; i++) n += slp_put_count(c->records[i]);
   return n;
 }
 
@@ -497,13 +497,13 @@ static void call_failed(produce *p, slp_put_call *c) {
   if (refused && (n > 1 || p->put || ++p->refused_alone < REFUSED_ALONE_MAX)) {
     p->answered++;
     if (n > 1)
-      put_all_again(p, c, (uint32_t)(n / 2));
+      put_all_again(p, c, (uint32_t)(n / 2), 0);
     else
       refuse_record(p, c->records[0], f->message);
     return;
   }
   p->fails++;
-  put_all_again(p, c, 0);
+  put_all_again(p, c, 0, slp_put_call_may_have_put(f));
   if (!p->why[0] && may_repeat_call(p, f)) {
     p->again += n;
     snprintf(p->trouble, sizeof p->trouble, "%s", line);
@@ -606,7 +606,7 @@ static void send_calls(produce *p) {
     int r = fill_call(p, c);
     if (!r && !c->n) return;
     if (r || slp_put_call_send(c)) {
-      put_all_again(p, c, 0);
+      put_all_again(p, c, 0, 0);
       fail_produce(p, "no memory");
       return;
     }
@@ -647,8 +647,8 @@ static void leave_record(produce *p, slp_put_record *r) {
   slp_rejects_add(&p->rejects, r->raw, p->splitter.delimiter, r->delimited);
 }
 
-/* Cancels the calls, and counts every record that is not put: as unknown if it was sent, otherwise as
- * left. */
+/* Cancels the calls, and counts every record that is not known to be put: as unknown if a call with it has no
+ * answer, otherwise as left. */
 static void leave_records(produce *p) {
   for (size_t i = 0; i < CALLS; i++) {
     slp_put_call *c = &p->calls[i];
@@ -666,8 +666,8 @@ static void leave_records(produce *p) {
   }
   for (slp_put_record *r; (r = slp_put_queue_pop(&p->queue));) {
     leave_record(p, r);
+    ++*(r->unsure ? &p->unknown : &p->left);
     slp_put_record_free(&p->queue, r);
-    p->left++;
   }
 }
 
@@ -694,7 +694,7 @@ static void tell_end(produce *p) {
     snprintf(line + at, sizeof line - at, " (%s)", reasons);
   }
   add_count(line, sizeof line, p->left, "read and not put");
-  add_count(line, sizeof line, p->unknown, "put or not: no answer came");
+  add_count(line, sizeof line, p->unknown, "put or not: no answer says");
   add_count(line, sizeof line, p->files_failed, "inputs not read");
   if (!p->app.args->quiet || p->rejects.refused || p->left || p->unknown) slp_say("%s", line);
 }

@@ -16,6 +16,8 @@
 #include "codec/json_write.h"
 #include "host/host.h"
 
+#include <errno.h>
+#include <sloop.h>
 #include <stdio.h>
 
 /* The most bytes of an answer. For each record the answer has a sequence number and the id of a shard; or an
@@ -49,14 +51,15 @@ int slp_put_request(slp_buf *b, const slp_put_call *c) {
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------- */
-/* Writes the service's error code and message about one record. They may quote the request, so secrets in
- * them are hidden. */
-static void put_words(slp_put_call *c, slp_str code, slp_str message, char why[200]) {
+void slp_put_call_why(slp_put_call *c, size_t i, char why[SLP_PUT_WHY]) {
+  slp_str code = c->codes[i], message = c->messages[i];
   slp_secrets secrets = slp_call_secrets(&c->op.call);
+  *why = 0;
+  if (!code.n) return;
   slp_hide_text(&secrets, (char *)(uintptr_t)code.p, code.n); /* both are parts of op.answer */
   if (message.n) slp_hide_text(&secrets, (char *)(uintptr_t)message.p, message.n);
-  snprintf(why, 200, "%.*s: %.*s", (int)slp_min_u64(code.n, 60), code.p, (int)slp_min_u64(message.n, 120),
-           message.n ? message.p : "");
+  snprintf(why, SLP_PUT_WHY, "%.*s: %.*s", (int)slp_min_u64(code.n, 60), code.p,
+           (int)slp_min_u64(message.n, 120), message.n ? message.p : "");
   why[slp_clean(why, strlen(why))] = 0;
 }
 
@@ -74,9 +77,10 @@ static int read_entry(slp_json *j, slp_put_call *c, size_t i) {
   if (token != SLP_JSON_OBJECT_END || i >= c->n || (!code.n && !number.n)) return SLP_EBADDATA;
   slp_remedy remedy;
   c->shards[i] = shard;
+  c->codes[i] = code;
+  c->messages[i] = message;
   c->outcomes[i] = code.n ? slp_classify_name(code, 500, &remedy) : SLP_FINE;
-  if (code.n && !c->why[0]) put_words(c, code, message, c->why);
-  if (c->outcomes[i] == SLP_REFUSED && !c->why_refused[0]) put_words(c, code, message, c->why_refused);
+  if (code.n && !c->why[0]) slp_put_call_why(c, i, c->why);
   return 0;
 }
 
@@ -92,7 +96,7 @@ int slp_put_answer(slp_buf *answer, slp_put_call *c, const char **why) {
   slp_json j;
   size_t n = 0;
   int token = SLP_EBADDATA;
-  c->why[0] = c->why_refused[0] = 0;
+  c->why[0] = 0;
   *why = "it is no answer to PutRecords";
   if (slp_buf_reserve(answer, 1)) return SLP_ENOMEM;
   slp_json_begin(&j, answer->p, answer->n);
@@ -107,6 +111,13 @@ int slp_put_answer(slp_buf *answer, slp_put_call *c, const char **why) {
 static int read_answer(slp_json_op *op, int begin, const char **why) {
   (void)begin;
   return slp_put_answer(&op->answer, SLP_OWNER(op, slp_put_call, op), why);
+}
+
+int slp_put_call_may_have_put(const slp_fail *f) {
+  int no_name = f->code >= -3014 && f->code <= -3000; /* libuv's codes of names that do not resolve */
+  int no_connection = f->code == -ECONNREFUSED || f->code == -EHOSTUNREACH || f->code == -ENETUNREACH ||
+                      f->code == -ENETDOWN || f->code == SLOOP_ETLS || f->code == SLOOP_EPROXY;
+  return f->class == SLP_TRANSIENT && !no_name && !no_connection;
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
 #include "cli/produce_aggregate.h"
 #include "cli/produce_queue.h"
 
+#define SLP_PUT_WHY 200 /* room for the service's words about an entry */
+
 typedef struct slp_put_call {
   slp_json_op op;
   const char *stream; /* borrowed: a name or an ARN */
@@ -23,10 +25,11 @@ typedef struct slp_put_call {
   /* The id of the shard in which the entry is stored; it points into op.answer. n 0: the answer does not name
    * it. */
   slp_str shards[SLP_PUT_BATCH_RECORDS];
-  size_t n; /* number of entries */
-  /* The service's messages: `why` about the first record that was not put, why_refused about the first record
-   * that was refused. "": there is no such record. */
-  char why[200], why_refused[200];
+  /* The service's code of the entry's error, and its message; both point into op.answer. n 0: the answer has
+   * none. */
+  slp_str codes[SLP_PUT_BATCH_RECORDS], messages[SLP_PUT_BATCH_RECORDS];
+  size_t n;              /* number of entries */
+  char why[SLP_PUT_WHY]; /* what slp_put_call_why says of the first entry that was not put; "": all are put */
   uint8_t sent;
   /* 1: the call is answered, but an aggregate is in a shard that the listing does not have. The call's
    * outcomes are handled after the next listing. */
@@ -39,6 +42,12 @@ typedef struct slp_put_call {
 void slp_put_call_init(slp_put_call *c, slp_aws *aws, const char *stream);
 /* Sends c->records[0, c->n) in one try. Returns 0 or SLP_ENOMEM; after an error nothing is sent. */
 int slp_put_call_send(slp_put_call *c);
+/* Writes the service's error code and message about entry i to `why`. Secrets are hidden, because the words
+ * may quote the request. "": the entry has no error. Valid until the next call is sent. */
+void slp_put_call_why(slp_put_call *c, size_t i, char why[SLP_PUT_WHY]);
+/* Returns 1 if a call that failed in this way may have put its records: it may have reached the service, and
+ * no answer says what became of them. */
+int slp_put_call_may_have_put(const slp_fail *f);
 /* on_done will not be called; whether the records were put is not known */
 void slp_put_call_cancel(slp_put_call *c);
 void slp_put_call_free(slp_put_call *c); /* no call may be in flight */

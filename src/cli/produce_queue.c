@@ -85,6 +85,12 @@ void slp_put_record_free(slp_put_queue *q, slp_put_record *r) {
   give_block(q, r);
 }
 
+size_t slp_put_count(const slp_put_record *first) {
+  size_t n = 0;
+  for (; first; first = first->more) n++;
+  return n;
+}
+
 /* Returns the key with this name; makes it if there is none. NULL: no memory. shared 0: makes a key of its
  * own for the record, because the record has no order with others. */
 static slp_put_key *key_for(slp_put_queue *q, slp_str name, int shared) {

@@ -54,6 +54,7 @@ typedef struct slp_put_record {
   slp_str key, data, hash_key; /* hash_key.n 0: none */
   slp_str raw;                 /* the line as it was read, without its delimiter */
   uint8_t delimited;           /* 1: a delimiter followed the line */
+  uint8_t unsure;              /* 1: a call with the record got no answer, so it may be in the stream */
   size_t bytes;                /* bytes of memory that the record takes */
   char text[];
 } slp_put_record;
@@ -111,5 +112,6 @@ uint64_t slp_put_queue_wake(slp_put_queue *q, uint64_t now_us);
  * must free the record with slp_put_record_free(). */
 slp_put_record *slp_put_queue_pop(slp_put_queue *q);
 void slp_put_record_free(slp_put_queue *q, slp_put_record *r);
+size_t slp_put_count(const slp_put_record *first); /* the number of records of an entry of a call */
 
 #endif

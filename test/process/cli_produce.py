@@ -7,6 +7,8 @@ import os
 import random
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -283,6 +285,70 @@ def an_interrupt_while_nothing_is_taken():
             end(p)
         with open(rejects, "rb") as file:
             equal(sorted(file.read().splitlines()), [b"one", b"two"])
+
+
+@test
+def each_line_is_told_its_own_refusal():
+    """Of one call, as kinesis-mock refuses: one record for its size, the other for something else."""
+    answer = {"Records": [{"ErrorCode": "InvalidArgumentException", "ErrorMessage": "too large"},
+                          {"ErrorCode": "ValidationException", "ErrorMessage": "of another kind"}]}
+    with free_box(1) as box:
+        box.admin("/_sandbox/faults", "1 PutRecords * body " + json.dumps(answer) + "\n")
+        code, err = produce(box, given=b"one\ntwo\n")
+        equal((code, sorted(line.split("the service refuses it: ")[1] for line in err[:2])),
+              (9, ["InvalidArgumentException: too large", "ValidationException: of another kind"]), err)
+
+
+@test
+def the_beginning_of_a_line_is_no_line():
+    """Standard input is a connection that is reset in the middle of a line."""
+    with free_box(1) as box, socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
+        rejects = os.path.join(folder, "rejects")
+        writer = socket.create_connection(server.getsockname())
+        reader, _ = server.accept()
+        with reader:
+            p = subprocess.Popen([BIN, "-P", "demo", "--rejects", rejects], stdin=reader, stderr=subprocess.PIPE,
+                                 env=environment(box.env))
+        try:
+            writer.sendall(b"first line\nsecond li")
+            wait_until(lambda: box.calls("PutRecords"), what="the first line's call")
+            writer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.close()
+            err = p.stderr.read().decode().splitlines()
+            equal((p.wait(10), count(err, "record put"), count(err, "read and not put"), count(err, "inputs not read")),
+                  (1, 1, 1, 1), err)
+        finally:
+            end(p)
+        equal([data for _, data, _ in records(box.boto3("kinesis"))], [b"first line"])
+        with open(rejects, "rb") as file:
+            equal(file.read(), b"second li")
+
+
+def left_and_unsure(lines):
+    return count(lines, "read and not put"), count(lines, "put or not: no answer says")
+
+
+@test
+def what_a_call_without_an_answer_has_put_is_not_told_as_not_put():
+    """The sandbox carries the calls out, and takes the answers away. boto3 sees what is in the stream."""
+    for fault in ("drop", "cut 20", "delay 60000"):
+        with free_box(1) as box:
+            box.admin("/_sandbox/faults", f"* PutRecords * {fault}\n")
+            code, err = produce(box, "--timeout", "3", given=b"one\ntwo\n")
+            equal((code, count(err, "records put"), left_and_unsure(err)), (1, 0, (0, 2)), fault, err)
+            check({b"one", b"two"} <= {data for _, data, _ in records(box.boto3("kinesis"))}, fault)
+    with free_box(1) as box:  # the first call is carried out, the later ones are not; no call is sent at all
+        box.admin("/_sandbox/faults", "1 PutRecords * drop\n* PutRecords * throttle\n")
+        code, err = produce(box, "--timeout", "2", given=b"one\n")
+        equal((code, left_and_unsure(err)), (1, (0, 1)), err)
+        equal([data for _, data, _ in records(box.boto3("kinesis"))], [b"one"])
+        box.admin("/_sandbox/faults", "", "DELETE")
+        box.admin("/_sandbox/faults", "* PutRecords * throttle\n")
+        code, err = produce(box, "--timeout", "2", given=b"two\n")
+        equal((code, left_and_unsure(err)), (1, (1, 0)), err)
+        env = environment(box.env)
+    code, err = produce(box, given=b"three\n", env=env)  # nobody listens any more
+    equal((code, left_and_unsure(err)), (1, (1, 0)), err)
 
 
 @test

@@ -2,6 +2,9 @@
 #include "cli/produce_call.h"
 #include "check.h"
 
+#include <errno.h>
+#include <sloop.h>
+
 static slp_mem *mem;
 static slp_put_call call;
 
@@ -55,7 +58,6 @@ TEST(answers) {
   CHECK_INT(call.outcomes[1], SLP_THROTTLE);
   CHECK_INT(call.outcomes[2], SLP_TRANSIENT);
   CHECK_STR(call.why, "ProvisionedThroughputExceededException: Rate?");
-  CHECK_STR(call.why_refused, "");
   CHECK_INT(answer("{\"Records\":[{\"ErrorCode\":\"X\"}]}", 1), 0);
   CHECK_INT(call.outcomes[0], SLP_TRANSIENT); /* nobody knows it: it is put again */
   CHECK_STR(call.why, "X: ");
@@ -68,7 +70,49 @@ TEST(answers) {
   CHECK_INT(call.outcomes[1], SLP_REFUSED);
   CHECK_INT(call.outcomes[2], SLP_ACCESS);
   CHECK_STR(call.why, "InternalFailure: ");
-  CHECK_STR(call.why_refused, "InvalidArgumentException: too large");
+}
+
+/* Two records of one call may be refused for two reasons. */
+TEST(each_record_has_its_own_words) {
+  static const char text[] =
+      "{\"Records\":[{\"ErrorCode\":\"InvalidArgumentException\",\"ErrorMessage\":\"too large\"},"
+      "{\"SequenceNumber\":\"1\"},{\"ErrorCode\":\"ValidationException\",\"ErrorMessage\":\"a key\\u0007\"},"
+      "{\"ErrorCode\":\"InvalidArgumentException\"}]}";
+  static const char *const words[] = {"InvalidArgumentException: too large", "",
+                                      "ValidationException: a key?", "InvalidArgumentException: "};
+  char why[SLP_PUT_WHY];
+  const char *wrong;
+  slp_buf b;
+  mem = slp_mem_new(NULL, NULL);
+  slp_buf_init(&b, mem, 1 << 20);
+  slp_buf_add_z(&b, text);
+  call.n = SLP_COUNT(words);
+  CHECK_INT(slp_put_answer(&b, &call, &wrong), 0);
+  for (size_t i = 0; i < SLP_COUNT(words); i++) {
+    slp_put_call_why(&call, i, why);
+    CHECK_STR(why, words[i]);
+  }
+  CHECK_STR(call.why, words[0]);
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+}
+
+/* Which failures of a call leave it open whether its records were put. */
+TEST(a_call_that_was_not_sent_has_put_nothing) {
+  static const int unsent[] = {-ECONNREFUSED, -EHOSTUNREACH, -ENETUNREACH, -ENETDOWN,
+                               -3008,         -3000,         SLOOP_ETLS,   SLOOP_EPROXY};
+  static const int open[] = {-ECONNRESET, -EPIPE, -ETIMEDOUT, SLOOP_EREMOTE, SLOOP_EPROTO};
+  slp_fail f = {.class = SLP_TRANSIENT};
+  for (size_t i = 0; i < SLP_COUNT(unsent); i++) {
+    f.code = unsent[i];
+    CHECK(!slp_put_call_may_have_put(&f));
+  }
+  for (size_t i = 0; i < SLP_COUNT(open); i++) {
+    f.code = open[i];
+    CHECK(slp_put_call_may_have_put(&f));
+  }
+  f = (slp_fail){.class = SLP_THROTTLE, .code = SLOOP_ETHROTTLE};
+  CHECK(!slp_put_call_may_have_put(&f));
 }
 
 TEST(an_answer_that_proves_nothing_is_none) {
