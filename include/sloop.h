@@ -491,7 +491,8 @@ SLOOP_EXTERN int sloop_start(sloop_t *s);
 /* Stops in an orderly way: fetches nothing more, drops what was not handed over, and waits for the batches
  * that you hold. With leases it then writes the positions and releases the shards to the other workers. cb
  * (may be NULL) gets 0, or UV_ETIMEDOUT if limit_ms passed before that was done, or UV_ECANCELED if the
- * consumer was closed meanwhile. The consumer is stopped in each case; close it next. limit_ms 0: batches are
+ * consumer was closed meanwhile. Metrics for CloudWatch get the last values first, within limit_ms and 2 s at
+ * most. The consumer is stopped in each case; close it next. limit_ms 0: batches are
  * not waited for, and cb gets UV_ETIMEDOUT if one is out. UINT64_MAX: there is no limit. With leases at least
  * 2 s are allowed, to write the positions. Returns SLOOP_ESTATE: not started, or stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);

@@ -11,13 +11,27 @@
 
 #include <sloop.h>
 
+/* How long a stop waits at most until CloudWatch has taken the last values. */
+#define LAST_WORD_MS 2000u
+
 /* Tells the application that the consumer has stopped, by calling stop_cb once. If the consumer is closed
  * while stop_cb is still set, on_close_event calls stop_cb. */
-static void on_stopped(sloop_t *s, int status, void *arg) {
+static void tell_stopped(sloop_t *s) {
   sloop_cb cb = s->stop_cb;
-  (void)arg;
   s->stop_cb = NULL;
-  if (cb) cb(s, status, s->stop_arg);
+  if (cb) cb(s, s->stop_status, s->stop_arg);
+}
+
+static void on_stop_timer(slp_timer *t) { tell_stopped(SLP_OWNER(t, sloop_t, stop_timer)); }
+
+/* The values since the last round for CloudWatch are sent when a stop begins. If the application closed the
+ * consumer before they are taken, they would be lost. */
+static void on_stopped(sloop_t *s, int status, void *arg) {
+  (void)arg;
+  s->stop_status = status;
+  s->stop_timer.run = on_stop_timer;
+  int waits = s->stop_cb && !s->closing && slp_metrics_are_telling(s);
+  if (!waits || slp_timer_set(s->family->host, &s->stop_timer, s->stop_by_us)) tell_stopped(s);
 }
 
 int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
@@ -26,6 +40,8 @@ int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
   if (r) return r;
   s->stop_cb = cb;
   s->stop_arg = arg;
+  s->stop_by_us =
+      slp_after_us(slp_now_us(s->family->host), slp_min_u64(limit_ms, LAST_WORD_MS) * UINT64_C(1000));
   slp_metrics_last_word(s);
   return 0;
 }

@@ -141,6 +141,46 @@ static void on_fine(void *arg) {
   slp_report_log(m->owner->consumer, SLOOP_LOG_INFO, "metrics: CloudWatch takes them again");
 }
 
+/* ---- what CloudWatch has taken ------------------------------------------------------------------------ */
+
+/* The values of a consumer that CloudWatch has taken. The consumer keeps them, because metrics may be closed
+ * and opened again for it: what CloudWatch has taken must not be put there twice. */
+struct slp_metrics_taken {
+  sloop_stats_t stats;
+  char ns[]; /* the namespace that has taken them */
+};
+
+static void begin_at_taken(void *arg, size_t member, sloop_stats_t *ret) {
+  const sloop_metrics_t *m = arg;
+  const sloop_t *s = m->members[member];
+  if (s && s->taken && strcmp(s->taken->ns, m->ns) == 0) *ret = s->taken->stats;
+}
+
+/* If there is no memory, only metrics that are opened again would need the values. */
+static void keep_taken(void *arg, size_t member, const sloop_stats_t *stats) {
+  const sloop_metrics_t *m = arg;
+  sloop_t *s = m->members[member];
+  if (!s) return;
+  if (!s->taken || strcmp(s->taken->ns, m->ns) != 0) {
+    size_t n = strlen(m->ns) + 1;
+    slp_free(s->mem, s->taken);
+    s->taken = slp_zalloc(s->mem, sizeof *s->taken + n);
+    if (s->taken) memcpy(s->taken->ns, m->ns, n);
+  }
+  if (s->taken) s->taken->stats = *stats;
+}
+
+/* Ends the wait of members that have stopped, and whose callback waits until their last values are with
+ * CloudWatch: moves the timer of the wait, which can't fail, to the next turn. */
+static void wake_stops(void *arg) {
+  const sloop_metrics_t *m = arg;
+  slp_host *h = m->family->host;
+  for (size_t i = 0; i < m->members_n; i++) {
+    sloop_t *s = m->members[i];
+    if (s && s->stop_timer.at_us != UINT64_MAX) (void)slp_timer_set(h, &s->stop_timer, slp_now_us(h));
+  }
+}
+
 /* ---- creating and freeing ------------------------------------------------------------------------------ */
 static void metrics_free(sloop_metrics_t *m) {
   slp_mem *mem = m->mem;
@@ -162,6 +202,7 @@ void sloop_metrics_close(sloop_metrics_t *m) {
   if (!m || m->closing) return;
   m->closing = 1;
   slp_metrics_push_close(&m->push);
+  wake_stops(m);
   if (m->serving)
     slp_metrics_server_close(&m->server);
   else
@@ -195,6 +236,15 @@ void slp_metrics_last_word(sloop_t *s) {
   }
 }
 
+int slp_metrics_are_telling(sloop_t *s) {
+  SLP_LIST_EACH(&s->family->metrics, it) {
+    const sloop_metrics_t *m = SLP_OWNER(it, sloop_metrics_t, link);
+    for (size_t i = 0; i < m->members_n; i++)
+      if (m->members[i] == s && slp_metrics_push_is_telling(&m->push)) return 1;
+  }
+  return 0;
+}
+
 static int add_member(sloop_metrics_t *m, sloop_t *s) {
   for (size_t i = 0; i < m->members_n; i++)
     if (m->members[i] == s) return 0;
@@ -221,6 +271,9 @@ static int open_push(sloop_metrics_t *m, const char *ns, const slp_metrics_set *
   m->push = (slp_metrics_push){.sample = sample_all,
                                .on_trouble = on_trouble,
                                .on_fine = on_fine,
+                               .begin = begin_at_taken,
+                               .on_taken = keep_taken,
+                               .on_rest = wake_stops,
                                .arg = m,
                                .ns = m->ns,
                                .set = set,

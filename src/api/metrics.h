@@ -15,5 +15,7 @@ int slp_metrics_sample(sloop_t *s, size_t member, slp_sample *into, int with_sha
 /* To be called when s begins to stop, while calls are still possible: sends the latest values to CloudWatch
  * in the next turn. */
 void slp_metrics_last_word(sloop_t *s);
+/* Returns 1 while values of s are being sent to CloudWatch, or will be sent in the next turn. */
+int slp_metrics_are_telling(sloop_t *s);
 
 #endif

@@ -23,6 +23,10 @@ static void send_some(slp_metrics_push *p);
 static void round_over(slp_metrics_push *p) {
   slp_sample_free(&p->now);
   p->busy = 0;
+  if (p->soon)
+    slp_timer_set_reserved(p->h, &p->timer, slp_now_us(p->h));
+  else if (p->on_rest)
+    p->on_rest(p->arg);
 }
 
 static void end_round_as_failed(slp_metrics_push *p, const slp_fail *f) {
@@ -87,8 +91,11 @@ static void on_put(slp_cw_put *put) {
     return;
   }
   p->data_told += put->data_n;
-  for (size_t i = p->totals_from; i < p->totals_to; i++)
-    p->told[p->now.consumers[i].member] = p->now.consumers[i].stats;
+  for (size_t i = p->totals_from; i < p->totals_to; i++) {
+    const slp_sample_consumer *c = &p->now.consumers[i];
+    p->told[c->member] = c->stats;
+    if (p->on_taken) p->on_taken(p->arg, c->member, &c->stats);
+  }
   send_some(p);
 }
 
@@ -100,6 +107,7 @@ static int room_for_told(slp_metrics_push *p) {
   sloop_stats_t *more = slp_realloc(p->h->mem, p->told, want * sizeof *more);
   if (!more) return SLP_ENOMEM;
   memset(more + p->told_n, 0, (want - p->told_n) * sizeof *more);
+  for (size_t i = p->told_n; i < want && p->begin; i++) p->begin(p->arg, i, &more[i]);
   p->told = more;
   p->told_n = want;
   return 0;
@@ -111,6 +119,7 @@ static void on_time(slp_timer *timer) {
   /* the last round is still under way, so this one is left out; the next one publishes its growth too */
   if (p->busy) return;
   p->busy = 1;
+  p->soon = 0;
   p->next_waits = 0;
   p->totals_to = 0;
   int r = p->sample(p->arg, &p->now);
@@ -138,8 +147,12 @@ int slp_metrics_push_open(slp_metrics_push *p, slp_host *h, slp_aws *aws) {
 }
 
 void slp_metrics_push_soon(slp_metrics_push *p) {
-  if (p->h && !p->busy) slp_timer_set_reserved(p->h, &p->timer, slp_now_us(p->h));
+  if (!p->h) return;
+  p->soon = 1;
+  if (!p->busy) slp_timer_set_reserved(p->h, &p->timer, slp_now_us(p->h));
 }
+
+int slp_metrics_push_is_telling(const slp_metrics_push *p) { return p->h && (p->busy || p->soon); }
 
 void slp_metrics_push_close(slp_metrics_push *p) {
   if (!p->h) return;

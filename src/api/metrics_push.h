@@ -21,6 +21,13 @@ typedef struct slp_metrics_push {
    * before */
   void (*on_trouble)(void *arg, const slp_fail *f);
   void (*on_fine)(void *arg); /* called for the first round that succeeds after on_trouble was called */
+  /* Sets *ret to the values of a consumer that CloudWatch has taken already, when the consumer is seen first.
+   * NULL: none were. */
+  void (*begin)(void *arg, size_t member, sloop_stats_t *ret);
+  /* called when CloudWatch has taken the values of a consumer; may be NULL */
+  void (*on_taken)(void *arg, size_t member, const sloop_stats_t *stats);
+  /* called in a turn, when slp_metrics_push_is_telling() has become 0; may be NULL; must not close */
+  void (*on_rest)(void *arg);
   void *arg;
   const char *ns; /* the namespace in CloudWatch; borrowed */
   const slp_metrics_set *set;
@@ -32,8 +39,8 @@ typedef struct slp_metrics_push {
   slp_aws *aws; /* a reference is held */
   slp_timer timer;
   /* busy: 1 while a round is under way. in_trouble: 1 if on_trouble was called, and no round has succeeded
-   * since. */
-  uint8_t busy, in_trouble;
+   * since. soon: 1 if another round was asked for by slp_metrics_push_soon, and has not begun. */
+  uint8_t busy, in_trouble, soon;
   int trouble_code; /* the code of the failure for which on_trouble was last called */
   /* the sample of the round that is under way */
   slp_sample now;
@@ -50,8 +57,10 @@ typedef struct slp_metrics_push {
 
 /* returns 0 or SLP_ENOMEM */
 int slp_metrics_push_open(slp_metrics_push *p, slp_host *h, slp_aws *aws);
-/* Makes a round begin in the next turn. Does nothing if a round is under way, or after closing. */
+/* Makes a round begin in the next turn, or after the round that is under way. Does nothing after closing. */
 void slp_metrics_push_soon(slp_metrics_push *p);
+/* Returns 1 while a round is under way, or one was asked for by slp_metrics_push_soon and has not begun. */
+int slp_metrics_push_is_telling(const slp_metrics_push *p);
 void slp_metrics_push_close(slp_metrics_push *p); /* stops at once; does nothing if it is closed already */
 
 #endif

@@ -213,6 +213,7 @@ static void on_close_event(slp_event *ev);
 static void handle_free(sloop_t *s) {
   slp_mem *mem = s->mem;
   slp_opts_free(&s->o, mem);
+  slp_free(mem, s->taken);
   slp_free(mem, s);
   slp_mem_drop(mem);
 }
@@ -299,6 +300,7 @@ int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t *
     return r;
   }
   s->close_ev.run = on_close_event;
+  s->stop_timer.at_us = UINT64_MAX;
   s->refd = 1;
   *out = s;
   return 0;
@@ -457,6 +459,7 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   s->close_arg = arg;
   (void)slp_leased_save_take(s->consumer, &s->save_cb, &s->save_arg);
   slp_admin_call_stop(s->admin.call);
+  slp_timer_clear(s->family->host, &s->stop_timer);
   slp_consumer_silence(s->consumer);
   slp_post(s->family->host, &s->close_ev);
 }

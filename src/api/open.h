@@ -79,6 +79,12 @@ struct sloop_s {
    * closing interrupts */
   sloop_cb stop_cb, close_cb, save_cb;
   void *stop_arg, *close_arg, *save_arg;
+  /* The consumer has stopped with stop_status, and while the timer is set, stop_cb waits until the last
+   * values are with CloudWatch, until stop_by_us at most. */
+  slp_timer stop_timer;
+  uint64_t stop_by_us;
+  int stop_status;
+  struct slp_metrics_taken *taken; /* owned; NULL: CloudWatch has taken nothing */
   sloop_admin_t admin;
   slp_event close_ev;
 };

@@ -24,9 +24,9 @@
 #define OWN_SHARDS "4"
 #define OWN_RECORD_BYTES 1024
 #define CHILD_START_MS 10000
-/* Latency is measured only for batches that are at most this far behind the newest record of the stream. An
- * older record had been waiting in the stream before this program asked for it, so its age is not the latency
- * of reading. */
+/* Latency is measured only for records that arrived after the command began, in batches that are at most this
+ * far behind the newest record of the stream. Any other record had been waiting in the stream before this
+ * program asked for it, so its age is not the latency of reading. */
 #define AT_TIP_MS 2000
 
 typedef struct shard_row { /* what was read from one shard */
@@ -50,12 +50,13 @@ typedef struct bench {
   uint64_t unsettled_us;
   /* begun_us, first_us and end_us are monotonic times. first_cpu_us and end_cpu_us are CPU time of this
    * process; child_cpu_us is CPU time of the child. */
+  int64_t begun_ms; /* by the wall clock */
   uint64_t begun_us, first_us, first_cpu_us, end_us, end_cpu_us, child_cpu_us;
   uint64_t sampled_us; /* when the lag was last sampled */
   /* For a least-squares fit of lag (y, in ms) over time (x, in s): the count of samples and the sums of x, y,
    * x*x and x*y. */
   double lag_n, lag_x, lag_y, lag_xx, lag_xy;
-  uint64_t lag_last_ms;
+  uint64_t lag_last_ms; /* the last sample of the lag; UINT64_MAX: it was not known */
   uint64_t records;
   /* measuring: 1 once the first record has come. ended: 1 once the consumer is stopped */
   uint8_t measuring, ended;
@@ -67,6 +68,8 @@ static void begin_measuring(bench *n) {
   n->first_cpu_us = slp_program_cpu_us();
   n->child_cpu_us = slp_own_child_cpu_us(&n->child);
   slp_cli_consumer_stats(&n->consumer, &n->first);
+  /* the first record and its page count, as they do in the figures of the shards */
+  n->first.records = n->first.payload_bytes = n->first.page_bytes = n->first.late = 0;
 }
 
 static shard_row *row_of(bench *n, const char *shard) {
@@ -104,7 +107,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
       row->records++;
       row->bytes += r->data.len;
     }
-    if (at_tip && r->arrived_at_ms >= 0)
+    if (at_tip && r->arrived_at_ms >= n->begun_ms)
       slp_spread_add(&n->latency_ms, now_ms > r->arrived_at_ms ? (uint64_t)(now_ms - r->arrived_at_ms) : 0);
   }
   sloop_batch_done(b, count);
@@ -130,6 +133,7 @@ static void sample_lag(bench *n) {
   n->sampled_us = now_us;
   sloop_stats_t st;
   slp_cli_consumer_stats(&n->consumer, &st);
+  n->lag_last_ms = st.behind_ms_now;
   if (st.behind_ms_now == UINT64_MAX) return;
   double x = (double)(now_us - n->first_us) / 1e6, y = (double)st.behind_ms_now;
   n->lag_n += 1;
@@ -137,7 +141,6 @@ static void sample_lag(bench *n) {
   n->lag_y += y;
   n->lag_xx += x * x;
   n->lag_xy += x * y;
-  n->lag_last_ms = st.behind_ms_now;
 }
 
 static void look_at(const sloop_shard_stats_t *shard, void *arg) {
@@ -218,7 +221,9 @@ static int report_text(bench *n, const figures *f, slp_buf *b) {
                (double)slp_program_peak_bytes() / 1e6, (double)f->now.buffered_bytes_peak / 1e6);
   slp_buf_addf(b, "turns: 99.9 %% within %llu us of CPU, the longest %llu us\n",
                (unsigned long long)f->now.turn_us_p999, (unsigned long long)f->now.turn_us_max);
-  if (f->slope_known)
+  if (f->slope_known && n->lag_last_ms == UINT64_MAX)
+    slp_buf_addf(b, "lag: not known at the end, before changing by %+.1f ms a second\n", f->lag_slope);
+  else if (f->slope_known)
     slp_buf_addf(b, "lag: %llu ms at the end, changing by %+.1f ms a second\n",
                  (unsigned long long)n->lag_last_ms, f->lag_slope);
   if (l->n)
@@ -229,7 +234,7 @@ static int report_text(bench *n, const figures *f, slp_buf *b) {
         (unsigned long long)slp_spread_at(l, 0.99), (unsigned long long)slp_spread_at(l, 0.999),
         (unsigned long long)l->max);
   if (!l->n && n->records)
-    slp_buf_add_z(b, "latency: not measured, because reading never caught up with the newest records\n");
+    slp_buf_add_z(b, "latency: not measured, because no record arrived while reading was at the tip\n");
   return slp_buf_failed(b);
 }
 
@@ -237,8 +242,28 @@ static void add_real(slp_jw *w, const char *name, int decimals, double v) {
   slp_buf_addf(slp_jw_value(w, name), "%.*f", decimals, v);
 }
 
+/* Writes null if the value is not known. */
+static void add_known(slp_jw *w, const char *name, int decimals, double v, int known) {
+  if (known)
+    add_real(w, name, decimals, v);
+  else
+    slp_jw_null(w, name);
+}
+
+static void add_latencies(slp_jw *w, const slp_spread *l) {
+  static const struct {
+    const char *name;
+    double share;
+  } parts[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}};
+  slp_jw_object(w, "latency_ms");
+  for (size_t i = 0; i < SLP_COUNT(parts); i++)
+    slp_jw_i64_or_null(w, parts[i].name, l->n ? (int64_t)slp_spread_at(l, parts[i].share) : -1);
+  slp_jw_i64_or_null(w, "max", l->n ? (int64_t)l->max : -1);
+  slp_jw_object_end(w);
+}
+
 static int report_json(bench *n, const figures *f, slp_buf *b) {
-  const slp_spread *l = &n->latency_ms;
+  int is_lag_known = n->lag_n > 0 && n->lag_last_ms != UINT64_MAX;
   slp_jw w = slp_jw_begin(b);
   slp_jw_u64(&w, "shards", n->names.n);
   add_real(&w, "seconds", 3, f->seconds);
@@ -249,21 +274,15 @@ static int report_json(bench *n, const figures *f, slp_buf *b) {
   slp_jw_u64(&w, "throttles", f->throttles);
   slp_jw_u64(&w, "retries", f->retries);
   slp_jw_u64(&w, "late", f->late);
-  add_real(&w, "cpu_s", 4, f->cpu_seconds);
-  add_real(&w, "cpu_s_per_gb", 4, f->page_mb > 0 ? f->cpu_seconds / f->page_mb * 1000 : 0.0);
+  add_known(&w, "cpu_s", 4, f->cpu_seconds, n->measuring);
+  add_known(&w, "cpu_s_per_gb", 4, f->cpu_seconds / f->page_mb * 1000, n->measuring && f->page_mb > 0);
   slp_jw_u64(&w, "peak_bytes", slp_program_peak_bytes());
   slp_jw_u64(&w, "buffered_bytes_peak", f->now.buffered_bytes_peak);
   slp_jw_u64(&w, "turn_us_p999", f->now.turn_us_p999);
   slp_jw_u64(&w, "turn_us_max", f->now.turn_us_max);
-  slp_jw_u64(&w, "lag_ms", n->lag_last_ms);
-  add_real(&w, "lag_slope_ms_per_s", 2, f->lag_slope);
-  slp_jw_object(&w, "latency_ms");
-  slp_jw_u64(&w, "p50", slp_spread_at(l, 0.5));
-  slp_jw_u64(&w, "p90", slp_spread_at(l, 0.9));
-  slp_jw_u64(&w, "p99", slp_spread_at(l, 0.99));
-  slp_jw_u64(&w, "p999", slp_spread_at(l, 0.999));
-  slp_jw_u64(&w, "max", l->max);
-  slp_jw_object_end(&w);
+  slp_jw_i64_or_null(&w, "lag_ms", is_lag_known ? (int64_t)n->lag_last_ms : -1);
+  add_known(&w, "lag_slope_ms_per_s", 2, f->lag_slope, f->slope_known);
+  add_latencies(&w, &n->latency_ms);
   slp_jw_object(&w, "by_shard");
   for (uint32_t i = 0; i < n->names.n && i < n->rows_cap; i++) {
     slp_jw_key(&w, slp_str_of(n->names.name[i]));
@@ -363,6 +382,7 @@ int slp_bench_run(slp_mem *mem, const slp_args *args) {
   n->consumer.on_closed = on_closed;
   int r = args->stream ? 0 : start_own_sandbox(n);
   n->begun_us = n->unsettled_us = slp_program_mono_us();
+  n->begun_ms = slp_program_wall_ms();
   if (!r && slp_app_open(&n->app, mem, args) == 0 &&
       slp_cli_consumer_open(&n->consumer, &n->app, &n->opts) != 0)
     slp_app_close(&n->app);

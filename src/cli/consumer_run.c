@@ -287,9 +287,10 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   slp_told_drop(&c->told, why);
   tell_held(c, 1);
   slp_say("%s", why);
-  /* releases the leases first, or other workers would wait until the leases expire */
-  if (c->joined && !c->stopping) {
-    slp_cli_consumer_stop(c, SLP_APP_LEAVE_MS);
+  /* releases the leases first, or other workers would wait until the leases expire; and gives CloudWatch the
+   * last values */
+  if ((c->joined || c->app->args->metrics.cloudwatch) && !c->stopping) {
+    slp_cli_consumer_stop(c, c->joined ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
     return;
   }
   c->stopping = 1;

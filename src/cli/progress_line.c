@@ -91,13 +91,17 @@ void slp_progress_end(const slp_args *args, const sloop_stats_t *at_end) {
           (unsigned long long)at_end->throttles, (unsigned long long)at_end->losses);
 }
 
-void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one) {
+void slp_progress_add_past(sloop_stats_t *sum, const sloop_stats_t *one) {
   sum->records += one->records;
   sum->payload_bytes += one->payload_bytes;
   sum->late += one->late;
   sum->calls += one->calls;
   sum->throttles += one->throttles;
   sum->losses += one->losses;
+}
+
+void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one) {
+  slp_progress_add_past(sum, one);
   sum->shards_now += one->shards_now;
   sum->pushed_now |= one->pushed_now;
   sum->behind_ms_now = slp_max_u64(sum->behind_ms_now, one->behind_ms_now);

@@ -109,7 +109,7 @@ static void sum_stats(const tail *t, sloop_stats_t *sum) {
   for (size_t i = 0; i < t->n; i++) {
     sloop_stats_t one;
     slp_cli_consumer_stats(&t->each[i].consumer, &one);
-    slp_progress_add(sum, &one);
+    (is_read(&t->each[i]) ? slp_progress_add : slp_progress_add_past)(sum, &one);
   }
 }
 
@@ -748,7 +748,7 @@ static int read_new(slp_stream_scan *scan, size_t at, const char *name) {
   tail *t = scan->user;
   reading *rd = &t->each[at];
   if (at < t->n) {
-    slp_progress_add(&t->replaced, &rd->consumer.last);
+    slp_progress_add_past(&t->replaced, &rd->consumer.last);
     slp_until_free(&rd->until);
     slp_fleet_look_free(&rd->look);
     memset(rd, 0, sizeof *rd);

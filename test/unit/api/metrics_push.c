@@ -40,6 +40,7 @@ static int sample(void *arg, slp_sample *into) {
 /* ---- the service --------------------------------------------------------------------------------------- */
 static int calls, largest, refuse_call,
     hang;                      /* refuse_call: the number of the call from which on all are refused */
+static int asks_in_call;       /* 1: while the next call is out, another round is asked for */
 static uint64_t took[3], lags; /* RecordsProcessed by stream, and how many lags of shards */
 static size_t count(const char *z, const char *what) {
   size_t n = 0;
@@ -64,6 +65,11 @@ static void http_send(slp_host *h, slp_http *call) {
   body[call->body.n] = 0;
   CHECK(call->body.n <= 1000000);
   calls++;
+  if (asks_in_call) {
+    asks_in_call = 0;
+    records[0] = 15;
+    slp_metrics_push_soon(&push);
+  }
   int refused = refuse_call && calls >= refuse_call;
   if (!refused && !hang) take(body);
   free(body);
@@ -270,6 +276,60 @@ TEST(told_before_the_minute_is_over) {
   CHECK_INT(calls, 3); /* one is out */
   end();
   slp_metrics_push_soon(&push);
+}
+
+static uint64_t taken_before, taken[3];
+static int rests;
+static void begin_at(void *arg, size_t member, sloop_stats_t *ret) {
+  CHECK(arg == &f && ret->records == 0);
+  if (member == 0) ret->records = taken_before;
+}
+static void on_taken(void *arg, size_t member, const sloop_stats_t *stats) {
+  CHECK(arg == &f);
+  taken[member] = stats->records;
+}
+static void on_rest(void *arg) {
+  CHECK(arg == &f && !slp_metrics_push_is_telling(&push));
+  rests++;
+}
+
+TEST(what_was_taken_before_is_not_told_again) {
+  begin(2, 0);
+  push.begin = begin_at;
+  push.on_taken = on_taken;
+  taken_before = 7;
+  records[0] = 10;
+  records[1] = 20;
+  refuse_call = 1;
+  minutes(1);
+  CHECK_INT(taken[0] + taken[1], 0);
+  refuse_call = 0;
+  minutes(1);
+  CHECK_INT(took[0], 3);
+  CHECK_INT(took[1], 20);
+  CHECK_INT(taken[0], 10);
+  CHECK_INT(taken[1], 20);
+  end();
+}
+
+TEST(a_round_is_asked_for_while_another_one_is_out) {
+  begin(1, 0);
+  push.on_rest = on_rest;
+  records[0] = 10;
+  CHECK(!slp_metrics_push_is_telling(&push));
+  slp_metrics_push_soon(&push);
+  CHECK(slp_metrics_push_is_telling(&push));
+  asks_in_call = 1;
+  fake_run(&f, 1000000);
+  CHECK_INT(calls, 2);
+  CHECK_INT(took[0], 15);
+  CHECK_INT(rests, 1); /* only behind the last of them */
+  refuse_call = 1;
+  slp_metrics_push_soon(&push);
+  fake_run(&f, 1000000);
+  CHECK_INT(rests, 2); /* a round that fails is over too */
+  end();
+  CHECK(!slp_metrics_push_is_telling(&push));
 }
 
 TEST(nothing_to_tell_is_no_call) {
