@@ -168,7 +168,7 @@ typedef enum {
   SLOOP_WHY_NO_LEASE = 10,     /* the stream lists the shard, and it has no lease yet */
   SLOOP_WHY_BAD_ROW = 11,      /* its row makes no sense: bad_row says why */
   SLOOP_WHY_REFUSED = 12,      /* the service refuses its position; see refused_until_ms of shard.lease */
-  SLOOP_WHY_DRAINED = 13       /* the application is drained, and nobody owns it */
+  SLOOP_WHY_DRAINED = 13       /* the application is drained, and no worker that may live owns it */
 } sloop_why_t;
 typedef enum {
   SLOOP_LEADER_UNUSED = 0, /* workers of this schema have no leader: each takes what it finds */

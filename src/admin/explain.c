@@ -205,11 +205,14 @@ static sloop_why_t why_of(const slp_admin *a, const slp_lease_row *l) {
   slp_owner_life life = slp_admin_lease_life(a, l);
   const slp_str *parents = parents_of(a, l);
   int dead = life == SLP_OWNER_SILENT || life == SLP_OWNER_EVICTED || life == SLP_OWNER_MISSING;
+  /* 1: nobody reads the shard, and while the application is drained nobody takes its lease */
+  int drained =
+      a->snapshot.leadership.hold.on && life != SLP_OWNER_SILENT && (dead || life == SLP_OWNER_NONE);
   if (is_ended(l)) return SLOOP_WHY_ENDED;
   if (l->parked) return SLOOP_WHY_PARKED;
   if (l->refused_n && life == SLP_OWNER_NONE) return SLOOP_WHY_REFUSED;
   if (!dead && (holds_back(a, parents[0]) || holds_back(a, parents[1]))) return SLOOP_WHY_PARENT;
-  if (life == SLP_OWNER_NONE && a->snapshot.leadership.hold.on) return SLOOP_WHY_DRAINED;
+  if (drained) return SLOOP_WHY_DRAINED;
   return why_owned(life);
 }
 

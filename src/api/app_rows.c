@@ -79,8 +79,12 @@ static int64_t behind_of(const slp_worker_row *w, int64_t wall_ms) {
 }
 
 static void sum_up(const slp_snapshot *s, int64_t wall_ms, slp_found_app *ret) {
-  int unknown = 0;
+  const slp_hold *hold = &s->leadership.hold;
+  int unknown = 0, reads = 0;
   for (size_t i = 0; i < s->workers_n; i++) {
+    const slp_worker_row *w = &s->workers[i];
+    /* a silent worker counts too, as for --drain: perhaps its process is only stopped, and reads on later */
+    reads |= !w->gone.n && (w->hold_version < hold->version || w->held);
     if (!is_alive(&s->workers[i], wall_ms)) continue;
     int64_t behind_ms = behind_of(&s->workers[i], wall_ms);
     unknown |= behind_ms < 0;
@@ -95,7 +99,8 @@ static void sum_up(const slp_snapshot *s, int64_t wall_ms, slp_found_app *ret) {
     unknown |= open && (!owner || !owner->held);
   }
   if (unknown) ret->behind_ms = -1;
-  ret->drained = s->leadership.hold.on;
+  ret->drained = hold->on && !reads;
+  ret->draining = hold->on && reads;
 }
 
 /* Calls f->tell for one application and stream, whose rows are all[0] to all[n-1]. */

@@ -19,7 +19,8 @@ typedef struct slp_found_app {
   int64_t owners;    /* how many workers the leases name */
   int64_t leases;    /* shards that were not read to their end, as far as the rows show */
   int64_t behind_ms; /* how far the worst living worker is behind the tip; -1: not known */
-  uint8_t drained;   /* 1: an operator has drained the application, so that no worker reads (lease/hold.h) */
+  uint8_t drained;   /* 1: an operator has drained the application, and no worker reads (lease/hold.h) */
+  uint8_t draining;  /* 1: an operator drains the application, and a worker has not stopped reading yet */
   /* why the rows could not be read; then only `table` and `schema` are known. "": they were read */
   const char *why;
 } slp_found_app;

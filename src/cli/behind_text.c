@@ -1,4 +1,4 @@
-/* behind_text.c - writes how far a consumer is behind. */
+/* behind_text.c - writes how far a consumer is behind, and how the records of its shards come. */
 #include "cli/behind_text.h"
 
 #include <sloop.h>
@@ -20,4 +20,20 @@ void slp_behind_text(const sloop_stats_t *now, char out[SLP_BEHIND_TEXT]) {
     snprintf(out, SLP_BEHIND_TEXT, "%llu ms behind", (unsigned long long)ms);
   else
     snprintf(out, SLP_BEHIND_TEXT, "%llu s behind", (unsigned long long)(ms / 1000));
+}
+
+void slp_retrieval_add(sloop_stats_t *sum, const sloop_stats_t *one) {
+  sum->shards_now += one->shards_now;
+  if (!one->pushed_now) return;
+  sum->pushed_now = (sum->pushed_now | SLP_ANY_PUSHED) + one->shards_now;
+}
+
+void slp_retrieval_text(const sloop_stats_t *sum, char out[SLP_RETRIEVAL_TEXT]) {
+  uint64_t pushed = sum->pushed_now & (SLP_ANY_PUSHED - 1), all = sum->shards_now;
+  if (pushed && pushed < all)
+    snprintf(out, SLP_RETRIEVAL_TEXT, "%llu shards, %llu of them pushed", (unsigned long long)all,
+             (unsigned long long)pushed);
+  else
+    snprintf(out, SLP_RETRIEVAL_TEXT, "%llu shards %s", (unsigned long long)all,
+             pushed || (!all && sum->pushed_now) ? "pushed" : "polled");
 }

@@ -222,9 +222,11 @@ static void on_drain(sloop_admin_t *admin, int status, const sloop_drain_t *d, c
   if (!report_if_failed(k, status, error)) slp_cli_consumer_stop(&k->consumer, 0);
 }
 
-static void say_pause(slp_buf *b, const sloop_change_t *c, int on) {
+static void say_pause(slp_buf *b, const sloop_change_t *c, int on, int status) {
   if (c->kind == SLOOP_CHANGE_ENDED)
     slp_lease_say(b, "%s was read to its end: there is nothing to %s", c->shard, on ? "pause" : "resume");
+  else if (on && status)
+    slp_lease_say(b, "%s: marked as paused; its owner may read it until it gives it up", c->shard);
   else if (c->kind == SLOOP_CHANGE_WAS_SO)
     slp_lease_say(b, "%s: %s already", c->shard, on ? "paused" : "not paused");
   else
@@ -241,7 +243,7 @@ static void on_result(sloop_admin_t *admin, int status, const sloop_admin_result
   if (!*k->cut_off && !r && report_if_failed(k, status, error)) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
   if (r && r->changes_n && (k->app.args->mode & PAUSES))
-    say_pause(&text, r->changes[0], k->app.args->mode == SLP_MODE_PAUSE);
+    say_pause(&text, r->changes[0], k->app.args->mode == SLP_MODE_PAUSE, status);
   else if (r)
     slp_lease_result(&text, status, r);
   write_text(k, &text);
@@ -381,8 +383,8 @@ static void on_interrupt(slp_app *app) {
   else if (app->args->mode == SLP_MODE_EXPLAIN)
     slp_cli_consumer_interrupt(&k->consumer, "nothing is explained");
   else if (k->told_n < app->args->streams_n)
-    slp_cli_consumer_interrupt(
-        &k->consumer, app->args->lag_over ? "the lag of the shards is not known" : "not all leases are shown");
+    slp_cli_consumer_interrupt(&k->consumer, app->args->lag_over ? "the lag of the shards is not known"
+                                                                 : "not all leases are shown");
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 

@@ -242,7 +242,11 @@ static void say_answer(page *p) {
       return;
     case SLOOP_WHY_ENDED: slp_lease_say(p->b, "%s was read to its end", shard); return;
     case SLOOP_WHY_PARKED:
-      slp_lease_say(p->b, "%s is parked: no worker reads it until it is released", shard);
+      if (l && *l->owner && l->state == SLOOP_LEASE_OWNED)
+        slp_lease_say(p->b, "%s is parked, but its owner %s has not given it up yet: records of it are out",
+                      shard, l->owner);
+      else
+        slp_lease_say(p->b, "%s is parked: no worker reads it until it is released", shard);
       return;
     case SLOOP_WHY_REFUSED: say_refused(p, l); return;
     case SLOOP_WHY_DRAINED:

@@ -45,6 +45,7 @@ static const char *or_dash(const char *z) { return *z ? z : "-"; }
 static const char *state_word(const slp_found_app *a) {
   if (*a->why) return "unknown";
   if (a->drained) return "drained";
+  if (a->draining) return "draining";
   if (a->workers < 0) return "unknown"; /* no row says whether a worker lives */
   return a->workers ? "works" : "stopped";
 }

@@ -312,7 +312,7 @@ static const char places[] =
     ".PP\n"
     "\\fB\\-\\-apps\\fR needs dynamodb:ListTables, DescribeTable and Scan. Only rows of schema sloop\n"
     "tell workers and lag; others name workers, whether they live or not. The state is works,\n"
-    "stopped (no worker lives), drained, or unknown.\n"
+    "stopped (no worker lives), draining (a worker has not stopped reading yet), drained, or unknown.\n"
     ".PP\n"
     "\\fB\\-\\-drain\\fR waits for the records that are out (\\fB\\-X handover_ms\\fR at most), and evicts "
     "a\n"

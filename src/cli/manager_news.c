@@ -22,9 +22,8 @@ void slp_manager_news_look(slp_manager_news *m, const sloop_stats_t *now, int jo
   int waiting = joined == 0 || (joined < 0 && !listed);
   m->waiting_n += (uint32_t)waiting;
   if ((waiting || stopping) && *error) snprintf(m->error, sizeof m->error, "%s", error);
-  m->sum.shards_now += now->shards_now;
+  slp_retrieval_add(&m->sum, now);
   m->sum.records += now->records;
-  m->sum.pushed_now |= now->pushed_now;
   m->sum.suspended_now += now->suspended_now;
   m->sum.behind_ms_now = slp_max_u64(m->sum.behind_ms_now, now->behind_ms_now);
   if (now->behind_unknown_ms_now != UINT64_MAX)
@@ -33,8 +32,9 @@ void slp_manager_news_look(slp_manager_news *m, const sloop_stats_t *now, int jo
 
 /* Writes what the command does. */
 static void write_status(const slp_manager_news *m, int ready, int serves, char out[SLP_NEWS_TEXT]) {
-  char behind[SLP_BEHIND_TEXT];
+  char behind[SLP_BEHIND_TEXT], shards[SLP_RETRIEVAL_TEXT];
   slp_behind_text(&m->sum, behind);
+  slp_retrieval_text(&m->sum, shards);
   if (!ready && *m->error)
     snprintf(out, SLP_NEWS_TEXT, "not ready: %s", m->error);
   else if (!ready)
@@ -42,8 +42,7 @@ static void write_status(const slp_manager_news *m, int ready, int serves, char 
   else if (!m->started_n)
     snprintf(out, SLP_NEWS_TEXT, "%s", serves ? "serving" : "no stream to read at the moment");
   else
-    snprintf(out, SLP_NEWS_TEXT, "%llu shards %s, %s, %llu records%s", (unsigned long long)m->sum.shards_now,
-             m->sum.pushed_now ? "pushed" : "polled", behind, (unsigned long long)m->sum.records,
+    snprintf(out, SLP_NEWS_TEXT, "%s, %s, %llu records%s", shards, behind, (unsigned long long)m->sum.records,
              m->sum.suspended_now ? "; suspended: it can't renew its leases" : "");
 }
 

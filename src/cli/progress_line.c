@@ -62,12 +62,12 @@ static void add_standing(const slp_progress *p, char *out, size_t size) {
 void slp_progress_show(slp_progress *p, const sloop_stats_t *now) {
   uint64_t now_us = slp_program_mono_us();
   double seconds = (double)(now_us - p->at_us) / 1e6;
-  char behind[SLP_BEHIND_TEXT], standing[700];
+  char behind[SLP_BEHIND_TEXT], standing[700], shards[SLP_RETRIEVAL_TEXT];
   add_standing(p, standing, sizeof standing);
   memset(p->standing, 0, sizeof p->standing);
   slp_behind_text(now, behind);
-  slp_say_if_room("%llu shards %s, %s, %.0f records/s, %.2f MB/s, %llu throttles%s",
-                  (unsigned long long)now->shards_now, now->pushed_now ? "pushed" : "polled", behind,
+  slp_retrieval_text(now, shards);
+  slp_say_if_room("%s, %s, %.0f records/s, %.2f MB/s, %llu throttles%s", shards, behind,
                   (double)(now->records - p->before.records) / seconds,
                   (double)(now->payload_bytes - p->before.payload_bytes) / seconds / 1e6,
                   (unsigned long long)(now->throttles - p->before.throttles), standing);
@@ -76,11 +76,12 @@ void slp_progress_show(slp_progress *p, const sloop_stats_t *now) {
 }
 
 void slp_progress_tick(slp_progress *p, slp_cli_consumer *c) {
-  sloop_stats_t now;
+  sloop_stats_t now, sum = {0};
   if (!slp_progress_due(p, c->app->args)) return;
   slp_cli_consumer_stats(c, &now);
+  slp_progress_add(&sum, &now);
   slp_progress_look(p, c->s);
-  slp_progress_show(p, &now);
+  slp_progress_show(p, &sum);
 }
 
 void slp_progress_end(const slp_args *args, const sloop_stats_t *at_end) {
@@ -102,8 +103,7 @@ void slp_progress_add_past(sloop_stats_t *sum, const sloop_stats_t *one) {
 
 void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one) {
   slp_progress_add_past(sum, one);
-  sum->shards_now += one->shards_now;
-  sum->pushed_now |= one->pushed_now;
+  slp_retrieval_add(sum, one);
   sum->behind_ms_now = slp_max_u64(sum->behind_ms_now, one->behind_ms_now);
   if (one->behind_unknown_ms_now != UINT64_MAX)
     sum->behind_unknown_ms_now = slp_max_u64(sum->behind_unknown_ms_now, one->behind_unknown_ms_now);

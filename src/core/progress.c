@@ -170,13 +170,28 @@ static void find_held_up(const slp_shard *s, slp_progress *ret) {
   is_doing(ret, s->consumer->sum.batches_out ? SLOOP_SHARD_WAITS_FOR_YOU : SLOOP_SHARD_WAITS_FOR_ANOTHER, ms);
 }
 
+/* Returns 1 if the shard's lease is being given up, and the user still holds records of the shard. It is not
+ * read any more, but another worker reads it only after the user has returned these records. */
+static int is_leaving(const slp_shard *s) {
+  return s->consumer->leases && s->lease.drain != SLP_DRAIN_NO && slp_queue_is_out(s);
+}
+
+/* Returns for how long the user has held records of a shard that is leaving. */
+static int64_t leaving_ms(const slp_shard *s) {
+  const slp_buffered *oldest;
+  uint32_t i;
+  return slp_acked_next(s, &oldest, &i) ? kept_ms(s, oldest) : since_ms(s, slp_queue_acked_us(s));
+}
+
 static void find_state(const slp_shard *s, slp_progress *ret) {
   const slp_consumer *c = s->consumer;
   const slp_buffered *oldest;
   uint32_t i;
   int64_t ms = slp_reading_state(s) == SLP_READER_ENDED ? -1 : fails_ms(s, ret), held_ms = held_again_ms(s);
   is_doing(ret, SLOOP_SHARD_IS_READ, -1);
-  if (slp_reading_state(s) == SLP_READER_GONE)
+  if (is_leaving(s))
+    is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, leaving_ms(s));
+  else if (slp_reading_state(s) == SLP_READER_GONE)
     is_doing(ret, SLOOP_SHARD_IS_GIVEN_UP, ms);
   else if (c->suspended && !SLP_MUTANT(suspended_is_read))
     is_doing(ret, SLOOP_SHARD_IS_SUSPENDED, since_ms(s, c->suspended_us));
@@ -243,7 +258,7 @@ static int is_given_up(const slp_shard *s) {
 int slp_progress_is_told(const slp_shard *s) {
   if (SLP_MUTANT(tip_is_not_told) && slp_reading_at_tip(s)) return 0;
   int ends = slp_reading_state(s) == SLP_READER_ENDED && !s->ended_told && slp_lineage_wanted(s);
-  return ends || slp_reading_is_on(s) || is_given_up(s);
+  return ends || slp_reading_is_on(s) || is_given_up(s) || is_leaving(s);
 }
 
 void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {

@@ -354,14 +354,19 @@ static void stamp_write(slp_row_request *d, const slp_operation *i) {
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
-/* Sets the position. Also sets the lag: how far the owner is behind the tip of the shard. If the owner does
- * not know the lag, removes the old value. */
+/* Sets a number that is not known if it is negative. Then removes the old value: together with the new time
+ * of the row, it would be taken for what is known now. */
+static void set_known(slp_row_request *d, const char *name, int64_t n) {
+  if (n >= 0)
+    set_n(d, name, (uint64_t)n);
+  else
+    remove_sloop_attr(d, name);
+}
+
+/* Sets the position, and how far the owner is behind the tip of the shard. */
 static void move_to(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "pos", SLP_SET, position_value(d, &i->position));
-  if (i->behind_ms >= 0)
-    set_n(d, "lag", (uint64_t)i->behind_ms);
-  else
-    remove_sloop_attr(d, "lag");
+  set_known(d, "lag", i->behind_ms);
 }
 
 static void drop_claim(slp_row_request *d) {
@@ -371,8 +376,8 @@ static void drop_claim(slp_row_request *d) {
 
 static void set_worker_info(slp_row_request *d, const slp_operation *i) {
   set_n(d, "held", i->held);
-  if (i->behind_ms >= 0) set_n(d, "lag", (uint64_t)i->behind_ms);
-  if (i->rate_bytes >= 0) set_n(d, "rate", (uint64_t)i->rate_bytes);
+  set_known(d, "lag", i->behind_ms);
+  set_known(d, "rate", i->rate_bytes);
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 

@@ -63,6 +63,12 @@ class Fleet:
     def owners(self):
         return {row.get("owner") for (_, name), row in self.rows().items() if name.startswith(("l/", "s/")) and row["pos"] != "9:end"}
 
+    def owned(self):
+        """How many leases each owner has, also before there is a table."""
+        owners = [row["owner"] for row in map(json.loads, self.command("--leases", "--no-read", "-J").out.splitlines())
+                  if row["state"] == "owned"]
+        return sorted(owners.count(owner) for owner in set(owners))
+
     def __enter__(self):
         return self
 
@@ -218,6 +224,73 @@ def a_worker_whose_output_is_full():
             equal(len(got), 3000)
             slow.kill()
             reader.join()
+
+
+class Stuck:
+    """A worker whose reader takes nothing: records of every shard are out, and stay out."""
+
+    def __init__(self, fleet):
+        self.fd, write = os.pipe()
+        self.process = fleet.start("stuck", stdout=write)
+        os.close(write)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        self.process.kill()
+        os.close(self.fd)
+
+
+@test
+def what_is_told_while_a_worker_has_not_stopped():
+    """Its records are out: nobody says that the application is drained or the shard paused, and each lag is at least the age of
+    what was put."""
+    with Box(3, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
+        with Fleet(box, folder, "-X", "lease_ms=2000") as fleet, Stuck(fleet):
+            wait_until(lambda: fleet.owned() == [3], 30, "it reads")
+            box.put(3000, size=500)
+            begun = time.monotonic()
+
+            def lags():
+                before = (time.monotonic() - begun) * 1000
+                rows = [json.loads(line) for line in fleet.command("--leases", "--no-read", "-J").out.splitlines()]
+                told = [row["behind_ms"] for row in rows if "behind_ms" in row]
+                return len(told) == 4 and all(ms is not None and ms >= before - 50 for ms in told), told, before
+
+            wait_until(lambda: lags()[0] and lags()[2] > 2000, 30, "all is out, and none of it is taken")
+            r = fleet.command("--drain", "--timeout", "3")
+            equal(r.code, 1, r.out)
+            good, *shown = lags()
+            check(good, *shown)
+            state = [json.loads(line)["state"] for line in box.tail("--apps", "-J").out.splitlines()]
+            equal((state, b"; draining" in fleet.command("--leases").out), (["draining"], True))
+            equal(fleet.command("--undrain").code, 0)
+            r = fleet.command("--pause", "0", "--timeout", "3")
+            equal((r.code, r.out), (1, b"shardId-000000000000: marked as paused; its owner may read it until it gives it up\n"))
+            said = fleet.command("--explain", "0").out
+            check(b"is parked, but its owner stuck." in said, said)
+
+
+@test
+def a_dead_worker_of_a_drained_application():
+    """Nobody takes its leases before --undrain."""
+    with Box(4, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
+        with Fleet(box, folder, "-X", "lease_ms=2000") as fleet:
+            fleet.start()
+            second = fleet.start()
+            wait_until(lambda: fleet.owned() == [2, 2], 30, "both read")
+            second.kill()
+            second.wait()
+            r = fleet.command("--drain")
+            equal(r.code, 0, r.err)
+            states = {row["shard"]: row["state"] for row in map(json.loads, fleet.command("--leases", "-J").out.splitlines())
+                      if "shard" in row}
+            check("dead" in states.values(), states)
+            for shard in states:
+                said = fleet.command("--explain", shard).out.decode().splitlines()
+                equal(said[0], f"{shard} is not being read: the application is drained; --undrain ends that", said)
+                check(not any("takes it" in line or "free" in line for line in said), said)
 
 
 @test

@@ -92,6 +92,25 @@ def a_stream_that_is_deleted_falsifies_no_figure_of_the_others():
 
 
 @test
+def a_table_beside_a_pushed_stream_is_polled():
+    """retrieval=auto: streams of Kinesis are pushed, those of tables are not."""
+    with Box(2) as box, tempfile.TemporaryFile("w+") as err:
+        p = subprocess.Popen([BIN, "-v", "-X", "retrieval=auto", "demo", "dynamodb:demo"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=err, env=environment(box.env))
+
+        def lines():
+            err.seek(0)
+            return re.findall(r": (\d+ shards[^:]*), at the tip", err.read())
+
+        try:
+            wait_until(lambda: lines()[-1:] == ["4 shards, 2 of them pushed"], what=f"all are read: {lines()}")
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(15), 0)
+        finally:
+            end(p)
+
+
+@test
 def a_bench_measures_no_latency_of_what_was_there_before():
     with Box(1, *NO_LIMITS) as box:
         box.put(30)

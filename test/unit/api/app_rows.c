@@ -82,10 +82,25 @@ TEST(native_applications_are_told_by_app_and_stream) {
   CHECK_STR(found[0].stream, "orders");
   CHECK(found[0].workers == 1 && found[0].leases == 1 && found[0].behind_ms == 0 && !found[0].drained);
   CHECK_STR(found[1].app, "b");
-  CHECK(found[1].workers == 1 && found[1].behind_ms == 3000 && found[1].drained);
+  CHECK(found[1].workers == 1 && found[1].behind_ms == 3000 && !found[1].drained && found[1].draining);
   CHECK_STR(found[2].stream, "other");
   CHECK(found[2].workers == 0 && found[2].leases == 1 && found[2].behind_ms == -1);
   end();
+}
+
+/* A drain is over when no worker that may live has a lease, and each has heard of it. */
+TEST(an_application_is_drained_when_its_workers_have_stopped) {
+  static const char *const obeys[] = {"obeys=0123456789abcdef:6", "obeys=0123456789abcdef:7"};
+  for (int heard = 0; heard < 2; heard++) {
+    begin();
+    native("b", "orders@17/lead", "start=0:oldest", "hold=op.1", "hv#7");
+    native("b", "orders@17/w/w1", "boot=0123456789abcdef", "held#0", obeys[heard]);
+    native("b", "orders@17/w/w2", "boot=0123456789abcdef", "held#3", "gone=x.y");
+    tell("sloop", "app", "row");
+    CHECK_INT(found[0].drained, heard);
+    CHECK_INT(found[0].draining, !heard);
+    end();
+  }
 }
 
 /* Leases under further partition keys belong to the application whose name has no number. */

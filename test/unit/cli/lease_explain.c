@@ -189,6 +189,17 @@ TEST(it_is_parked) {
   end();
 }
 
+TEST(it_is_to_be_parked_and_records_are_out) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=1:00242:0000000000", "pause=operator.x", "owner=a." INCARNATION);
+  explains("s1", "s1 is parked, but its owner a." INCARNATION
+                 " has not given it up yet: records of it are out\n"
+                 "stream: lists it as open\n"
+                 "position: at 42; written at an unknown time\n"
+                 "epoch: 5\n" OWNER_A LEADER);
+  end();
+}
+
 TEST(its_owner_is_dead) {
   two("s1");
   PUT("w/b", "gone=a." INCARNATION);

@@ -61,6 +61,21 @@ static slp_position after(const char *seq, uint32_t sub) {
   return s;
 }
 
+/* The row's time says when all of it was true: a lag of before must not stay in it. */
+TEST(what_a_worker_no_longer_knows_leaves_its_row) {
+  begin();
+  DO(.kind = SLP_OPERATION_REGISTER, .id = S("w1"), .incarnation = S("b1"), .lease_ms = 10000,
+     .behind_ms = -1, .rate_bytes = -1, .wall_ms = 8);
+  CHECK(parsed.u.worker.behind_ms == -1 && parsed.u.worker.rate_bytes == -1);
+  DO(.kind = SLP_OPERATION_HEARTBEAT, .id = S("w1"), .incarnation = S("b1"), .counter = 2, .held = 3,
+     .behind_ms = 0, .rate_bytes = 7, .wall_ms = 9);
+  CHECK(parsed.u.worker.behind_ms == 0 && parsed.u.worker.rate_bytes == 7);
+  DO(.kind = SLP_OPERATION_HEARTBEAT, .id = S("w1"), .incarnation = S("b1"), .counter = 3, .held = 3,
+     .behind_ms = -1, .rate_bytes = -1, .wall_ms = 10);
+  CHECK(parsed.u.worker.behind_ms == -1 && parsed.u.worker.rate_bytes == -1);
+  end();
+}
+
 TEST(a_worker_lives_is_evicted_and_never_comes_back) {
   begin();
   DO(.kind = SLP_OPERATION_REGISTER, .id = S("w1"), .incarnation = S("b1"), .lease_ms = 10000, .weight = 2,
