@@ -194,8 +194,18 @@ static const char output[] =
     ".BR stream \", \" bad_row ;\n"
     "one if rows of other streams are ignored, with the first of them:\n"
     ".BR stream \", \" passed_over ;\n"
+    "one while the application is drained, or is being drained:\n"
+    ".BR stream \", \" drain \", \" by \", \" since ;\n"
     "and one if the stream could not be listed, with the reason:\n"
-    ".BR stream \", \" unlisted .\n";
+    ".BR stream \", \" unlisted .\n"
+    ".PP\n"
+    "With \\fB\\-\\-apps\\fR there is one for each application and stream:\n"
+    ".BR app \", \" schema \", \" stream \", \" table \", \" state \", \" workers \", \" owners ,\n"
+    ".BR shards \", \" behind_ms \", \" error ;\n"
+    "with \\fB\\-\\-consumers\\fR for each consumer:\n"
+    ".BR stream \", \" consumer \", \" state \", \" created_at \", \" arn ;\n"
+    "with \\fB\\-\\-iam \\-\\-try\\fR for each right:\n"
+    ".BR verdict \", \" action \", \" resource \", \" why .\n";
 static const char places[] =
     ".SH PATTERNS\n"
     "\\fB\\-\\-grep\\fR and \\fB\\-\\-grepv\\fR take regular expressions in the dialect of Perl, as\n"

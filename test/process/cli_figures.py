@@ -128,4 +128,37 @@ def a_bench_measures_no_latency_of_what_was_there_before():
               (1, 0, [None] * 4), r.err)
 
 
+@test
+def the_manual_names_every_member_of_json():
+    section = run(BIN, "--man").out.decode().split(".SH OUTPUT\n")[1].split("\n.SH ")[0]
+    words = set(re.findall(r"\w+", re.sub(r"\\f[A-Z]|\\[-&]", "", section)))
+    with Box(2, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
+        box.put(3)
+        store = ("--store", f"sqlite:{folder}/db")
+
+        def named(*args):
+            r = box.tail(*args, "-J")
+            members = {name for line in r.out.splitlines() for name in json.loads(line)}
+            check(members, args, r.err)
+            equal(members - words, set(), args)
+            return members
+
+        named("-o", "oldest", "-e", "demo")
+        named("-L", "demo")
+        named("-L")
+        worker = box.start("-G", "app", *store, "demo", stdout=subprocess.DEVNULL)
+        try:
+            leases = ("-G", "app", *store, "--leases", "demo")
+            wait_until(lambda: b'"owned"' in box.tail(*leases, "-J").out, what="a lease")
+            named(*leases)
+            named("--apps", *store)
+            equal(box.tail("-G", "app", *store, "--drain", "demo").code, 0)
+            check("drain" in named(*leases))
+        finally:
+            end(worker)
+        box.tail("--push", "-c", "1", "-o", "oldest", "demo")
+        named("--consumers", "demo")
+        named("--iam", "--try", "demo")
+
+
 main(at_once=2)
