@@ -11,6 +11,7 @@
 #include "cli/manager_news.h"
 #include "cli/options.h"
 #include "cli/people_lines.h"
+#include "cli/reached_positions.h"
 #include "cli/record_formats.h"
 #include "cli/trouble_lines.h"
 #include "codec/date.h"
@@ -297,14 +298,19 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   end_or_close_consumer(c);
 }
 
-void slp_cli_tell_left(const slp_app *app, int late) {
+void slp_cli_tell_left(const slp_app *app, int joined, int late, const struct slp_read_span *read) {
+  char span[SLP_READ_SPAN];
   if (app->args->quiet) return;
+  slp_read_span_text(read, app->args->utc, span);
+  if (!joined && app->interrupted && !app->exit_code)
+    slp_say("stopped before this worker had joined %s", app->args->opts.app);
+  if (!joined) return;
   if (late)
     slp_say(
         "stopped before the leases were released; others take them over when they expire, and may repeat the "
         "last records");
   else if (app->interrupted)
-    slp_say("stopped; the next worker of %s that reads these shards continues from here",
+    slp_say("stopped after %s; the next worker of %s that reads these shards continues from here", span,
             app->args->opts.app);
 }
 

@@ -98,9 +98,10 @@ int slp_cli_consumer_is_stuck(const slp_cli_consumer *c);
 /* Must be called on each tick of a command with one consumer. Ends the process if the consumer is stuck and
  * all output is written. While output is not written yet, only an interrupt ends the process (app.h). */
 void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c);
-/* Prints, at the end of a command with leases, whether the leases were released. late: 1 if there was not
- * enough time to release all of them. */
-void slp_cli_tell_left(const slp_app *app, int late);
+struct slp_read_span;
+/* Prints, at the end of a command with leases, whether the leases were released, and what was read. joined: 1
+ * if the worker had joined the application. late: 1 if there was not enough time to release all leases. */
+void slp_cli_tell_left(const slp_app *app, int joined, int late, const struct slp_read_span *read);
 /* Must be called at the first Ctrl-C while a command that changes something waits for the outcome. Fails with
  * a line that ends with `more`, so that nobody believes that the change was done. */
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more);

@@ -247,7 +247,9 @@ void slp_places_tell_stopped(slp_places *p, const slp_read_span *read) {
   if (!a->save)
     slp_say("stopped after %s%s", span,
             a->shard_key ? "" : "; with --save FILE the next start goes on from there");
-  else if (has_place(p) && slp_own_file_keep(p->file_of_save) != SLP_EBUSY)
+  else if (!has_place(p))
+    slp_say("stopped after %s, before a position was known: %s has none", span, a->save);
+  else if (slp_own_file_keep(p->file_of_save) != SLP_EBUSY)
     slp_say("stopped after %s; the same command continues from the position in %s", span, a->save);
 }
 

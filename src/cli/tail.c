@@ -129,7 +129,7 @@ static void tell_left(const tail *t) {
     joined |= t->each[i].consumer.joined;
     late |= t->each[i].consumer.joined && t->each[i].consumer.stop_status != 0;
   }
-  if (joined) slp_cli_tell_left(&t->app, late);
+  slp_cli_tell_left(&t->app, joined, late, &t->output.read);
 }
 
 /* Closes the app when all consumers are closed and all output is written. */

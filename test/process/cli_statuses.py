@@ -179,6 +179,18 @@ def a_pattern_whose_streams_are_not_listed_yet():
         equal(server.interrupted("-q", "de*"), (0, ""))
 
 
+@test
+def a_first_ctrl_c_is_told_before_anything_was_answered():
+    with Silence() as server, tempfile.TemporaryDirectory() as folder:
+        place = os.path.join(folder, "place")
+        for args, said in (((), "after 0 records; with --save FILE the next start goes on from there"),
+                           (("--save", place), f"after 0 records, before a position was known: {place} has none"),
+                           (("-G", "app"), "before this worker had joined app"),
+                           (("-G", "app", "--store", f"sqlite:{folder}/db"), "before this worker had joined app")):
+            equal(server.interrupted(*args, "demo"), (0, f"stream-tail: stopped {said}\n"), args)
+            equal(server.interrupted("-q", *args, "demo"), (0, ""), args)
+
+
 @play(1, "-L, --consumers: a first Ctrl-C or -m ended the listing")
 def listings_that_are_cut_off():
     with Silence() as server:
