@@ -141,10 +141,13 @@ static void check_lag(command *k, const sloop_leases_t *leases) {
 /* Returns the exit code: SLP_EXIT_BEHIND if a shard is further behind than --lag-over, otherwise `code`. If
  * the leases of some streams were not read, never returns 0, which would mean that no shard is behind. */
 static int exit_code_of_lag(const command *k, int code) {
+  size_t missing = k->app.args->streams_n - k->told_n;
+  if (code && k->app.args->mode == SLP_MODE_LEASES && missing > 1 && !k->app.args->quiet)
+    slp_say("the leases of %zu of %zu streams are not shown", missing, k->app.args->streams_n);
   if (!k->app.args->lag_over || code) return code;
   if (k->over_n) return SLP_EXIT_BEHIND;
-  if (k->told_n == k->app.args->streams_n) return code;
-  slp_say("%zu of %zu streams were not checked", k->app.args->streams_n - k->told_n, k->app.args->streams_n);
+  if (!missing) return code;
+  slp_say("%zu of %zu streams were not checked", missing, k->app.args->streams_n);
   return SLP_EXIT_FAILED;
 }
 

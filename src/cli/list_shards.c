@@ -268,5 +268,10 @@ int slp_list_run(slp_mem *mem, const slp_args *args) {
   l.app.on_written = on_written;
   l.app.on_out_failed = on_out_failed;
   if (slp_app_open(&l.app, mem, args) == 0) open_listed_stream(&l);
-  return slp_app_run(&l.app);
+  int code = slp_app_run(&l.app);
+  /* the failure of a stream ends the command, so those behind it are not listed either */
+  size_t missing = args->streams_n - l.at;
+  if (code && missing > 1 && !args->quiet)
+    slp_say("%zu of %zu streams were not listed", missing, args->streams_n);
+  return code;
 }

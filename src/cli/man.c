@@ -12,7 +12,7 @@
 
 /* The date of the last change of this text. It is not the date of the build, because builds must be
  * reproducible. */
-#define DATE "2026-11-29"
+#define DATE "2026-11-30"
 
 /* Escapes text for a line of roff. Special are a backslash anywhere, and a dot or a quote at the beginning of
  * a line. A plain '-' would become a hyphen, and '~' and '^' would become accents. */

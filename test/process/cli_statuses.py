@@ -180,6 +180,20 @@ def a_pattern_whose_streams_are_not_listed_yet():
 
 
 @test
+def streams_behind_one_that_fails_are_told_as_missing():
+    with Box(1) as box, tempfile.TemporaryDirectory() as folder:
+        box.make_stream("other", 1)
+        equal(box.tail("-G", "app", "--store", f"sqlite:{folder}/db", "-e", "-o", "oldest", "demo").code, 0)
+        leases = ("-G", "app", "--store", f"sqlite:{folder}/db", "--leases")
+        for args, line in ((("-L",), "2 of 3 streams were not listed"), (("--consumers",), "2 of 3 streams were not listed"),
+                           (leases, "the leases of 2 of 3 streams are not shown")):
+            r = box.tail(*args, "demo", "nothing-like-it", "other")
+            equal((r.code, f"stream-tail: {line}\n" in r.err), (1, True), args, r.err)
+            r = box.tail(*args, "demo", "nothing-like-it")  # the failure names the only one that is missing
+            equal((r.code, " of 2 streams" in r.err), (1, False), args, r.err)
+
+
+@test
 def a_first_ctrl_c_is_told_before_anything_was_answered():
     with Silence() as server, tempfile.TemporaryDirectory() as folder:
         place = os.path.join(folder, "place")
