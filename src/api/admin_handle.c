@@ -32,9 +32,13 @@ int sloop_admin_open(sloop_admin_t **out, struct uv_loop_s *loop, const sloop_op
   sloop_t *s;
   int is_set_up = o && o->size >= sizeof o->size;
   *out = NULL;
+  sloop_opts_init(&own);
   if (is_set_up) options_of_handle(o, &own);
+  uint8_t several = own.join && own.join->family ? own.join->family->several : 0;
   int r = sloop_open(&s, loop, is_set_up ? &own : NULL, why, why_size);
   if (r) return r;
+  /* A handle reads no stream, so it does not make the rows of the consumer that it joins name theirs. */
+  s->family->several = several;
   s->admin.alone = 1;
   *out = &s->admin;
   return 0;

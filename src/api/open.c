@@ -54,7 +54,7 @@ static void ask_free(slp_creds_ask *ask) {
 static void on_creds_event(slp_event *ev) {
   slp_creds_ask *ask = SLP_OWNER(ev, slp_creds_ask, ev);
   sloop_t *s = ask->rq.family->creds_for;
-  if (s && !s->closing) {
+  if (s) {
     ask->asked = 1;
     s->o.creds(s, &ask->rq, s->o.arg);
   } else {
@@ -337,15 +337,15 @@ static int open_fresh(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t 
 
 int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why, size_t why_size) {
   char text[160] = "";
-  int r;
+  int r, is_set_up = o && o->size >= sizeof o->size;
+  sloop_opts_t full;
   *out = NULL;
-  if (!loop || !o || o->size < sizeof o->size) {
+  sloop_opts_init(&full);
+  if (is_set_up) memcpy(&full, o, slp_min_u64(o->size, sizeof full));
+  if (!is_set_up || (!loop && !full.join)) {
     snprintf(text, sizeof text, "%s is missing", loop ? "options (use sloop_opts_init)" : "loop");
     r = SLOOP_EOPTION;
   } else {
-    sloop_opts_t full;
-    sloop_opts_init(&full);
-    memcpy(&full, o, slp_min_u64(o->size, sizeof full));
     /* Checks the options before anything is created, so that a wrong option leaves nothing to close. */
     r = check_options(&full, text);
     if (!r && full.join) {
@@ -384,9 +384,9 @@ static void on_host_closed(slp_host *h, void *arg) {
   tell_closed(arg);
 }
 
-/* Returns another consumer whose application gives credentials. The consumer that is being closed is no
- * longer in the engine's list, so it is not found. */
-static sloop_t *another_with_creds(slp_family *f) {
+/* Returns a consumer whose application gives credentials, and that is not being closed; NULL: there is
+ * none. */
+static sloop_t *open_one_with_creds(slp_family *f) {
   SLP_LIST_EACH(&f->engine->consumers, it) {
     sloop_t *s = (SLP_OWNER(it, slp_consumer, link))->handle;
     if (s->o.creds && !s->closing) return s;
@@ -434,7 +434,6 @@ static void on_close_event(slp_event *ev) {
   if (slp_metrics_part(s)) return;
   slp_consumer_free(s->consumer);
   s->consumer = NULL;
-  if (f->creds_for == s) f->creds_for = another_with_creds(f);
   s->family = NULL;
   if (--f->members > 0) {
     slp_family_ref(f);
@@ -455,6 +454,9 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   if (!s || s->closing) return;
   sloop_ref(s); /* keeps the loop alive until cb is called */
   s->closing = 1;
+  /* Closing takes several turns. A request for credentials in the meantime goes to another consumer at once,
+   * or the calls of that consumer would fail for good. */
+  if (s->family->creds_for == s) s->family->creds_for = open_one_with_creds(s->family);
   s->close_cb = cb;
   s->close_arg = arg;
   (void)slp_leased_save_take(s->consumer, &s->save_cb, &s->save_arg);

@@ -43,12 +43,13 @@ typedef struct slp_family {
   slp_list metrics; /* the metrics that were opened, sloop_metrics_s */
   slp_list names;   /* the worker names that fleets of this process share, slp_common_name */
   uint32_t members;
-  /* 1: the family has had more than one consumer at the same time. Then the rows of some layouts must name
-   * their stream. */
+  /* 1: the family has had more than one consumer that reads at the same time. Then the rows of some layouts
+   * must name their stream. */
   uint8_t several;
   uint8_t owns_host;
-  uint32_t unrefs;    /* how many consumers of the family do not want to keep the loop alive */
-  sloop_t *creds_for; /* the consumer whose callback is asked for credentials */
+  uint32_t unrefs; /* how many consumers of the family do not want to keep the loop alive */
+  /* the consumer whose callback is asked for credentials; it is not being closed; NULL: there is none */
+  sloop_t *creds_for;
   /* The request for credentials that the application has not answered yet; NULL: none. The answer frees
    * it. */
   struct slp_creds_ask *creds_ask;

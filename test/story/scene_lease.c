@@ -1434,6 +1434,29 @@ STORY_OF_BOTH(a_stream_that_has_ended_is_told_by_the_leader_and_read_to_its_end)
   CHECK(!other->fatal && other->errors == 1);
 }
 
+/* An operator's handle reads no stream, so the rows are those of an application of one stream. */
+STORY_OF_BOTH(a_joined_handle_of_an_operator_leaves_the_rows_as_they_are) {
+  char why[160] = "";
+  sloop_admin_t *a = NULL;
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = start(c, 0);
+  read_all(c, 20000);
+  leave(w, 5000);
+  kill_it(w);
+  w = make(c, 0);
+  open_it(w);
+  sloop_opts_t o = w->o;
+  o.join = w->s;
+  if (sloop_admin_open(&a, NULL, &o, why, sizeof why)) CHECK_FAIL("%s", why);
+  CHECK_INT(sloop_start(w->s), 0);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  read_all(c, 20000);
+  CHECK_INT(c->repeats, 0);
+  sloop_admin_close(a, NULL, NULL);
+  slp_world_pass(c->w, 100);
+}
+
 STORY_OF_BOTH(it_ends_in_any_state) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);

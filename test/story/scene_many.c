@@ -264,6 +264,31 @@ SCENE(when_the_one_that_gives_credentials_leaves_another_is_asked) {
   slp_user_free(&other);
 }
 
+/* Whenever it begins to close, which takes several turns because its stop waits: the other one is asked. */
+SCENE(one_that_is_being_closed_is_not_asked_for_credentials) {
+  (void)st;
+  for (int events = 0; events < 40; events++) {
+    stage one = {0};
+    slp_user other;
+    stage_begin(&one, seed, 1);
+    slp_known_stream *second = slp_world_stream(one.w, "refunds", 1);
+    CHECK_INT(slp_user_open(&one.u), 0);
+    slp_user_init_beside(&other, &one.u, second, 1);
+    CHECK_INT(slp_user_open(&other), 0);
+    slp_world_put_many(one.w, second, 20, 10);
+    slp_user_start(&one.u);
+    slp_user_start(&other);
+    slp_user_move_kind(&one.u, SLOOP_OLDEST);
+    for (int i = 0; i < events; i++) slp_sim_step(one.w->sim);
+    slp_user_stop(&one.u, 5000);
+    slp_user_close(&one.u);
+    CHECK_CAUGHT_UP(&other, 20000);
+    slp_user_finish(&other);
+    slp_user_free(&other);
+    stage_end(&one);
+  }
+}
+
 SCENE(nobody_joins_one_that_was_started_or_closed) {
   stage_begin(st, seed, 1);
   slp_user late;
