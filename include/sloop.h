@@ -123,10 +123,11 @@ SLOOP_EXTERN const char *sloop_strerror(int err);
 typedef struct sloop_error_s {
   int code;               /* SLOOP_E* or UV_E* */
   int fatal;              /* 1: the consumer has stopped by itself: nothing more is fetched or handed over,
-                             and a pending sloop_seek() gets this code. Give back the batches that are out and
-                             call sloop_close(). sloop_stop() may be called before that, unless it was called
-                             already. Leases that the consumer had are not released: other workers take them
-                             when the leases have run out */
+                             and pending callbacks of sloop_stop(), sloop_seek(), sloop_list(),
+                             sloop_checkpoint() and sloop_checkpoint_at() get this code, after on_error. Give
+                             back the batches that are out and call sloop_close(). sloop_stop() may be called
+                             before that, unless it was called already. Leases that the consumer had are not
+                             released: other workers take them when the leases have run out */
   int http_status;        /* 0: no answer arrived */
   uint32_t attempt;       /* which try has failed. 1: the first one, 2: the first retry */
   uint64_t retry_in_ms;   /* UINT64_MAX: this call is not retried; see fatal */
@@ -187,8 +188,9 @@ SLOOP_EXTERN int64_t sloop_batch_behind_ms(const sloop_batch_t *b);
  * before a step that can't be undone. Returns 1 if it has an effect. Returns 0 if it has none at this moment:
  * the lease deadline has passed, so this worker can't prove that it lives, and another worker may soon take
  * the shard; ask again later. Returns -1 if it will never have an effect again: the lease is lost or was
- * given up, or the consumer was moved or closed. Without leases the function returns 1 until the consumer is
- * moved or closed. It looks at the clock, not at the lease table. */
+ * given up, or the consumer was moved or closed, or has leases and was ended by a fatal error. Without leases
+ * the function returns 1 until the consumer is moved or closed. It looks at the clock, not at the lease
+ * table. */
 SLOOP_EXTERN int sloop_batch_owned(sloop_batch_t *b, size_t index);
 /* Sets a pointer of yours that the batch carries until it is given back. The library never looks at it or
  * frees it. NULL until it is set. */
@@ -491,10 +493,11 @@ SLOOP_EXTERN int sloop_start(sloop_t *s);
 /* Stops in an orderly way: fetches nothing more, drops what was not handed over, and waits for the batches
  * that you hold. With leases it then writes the positions and releases the shards to the other workers. cb
  * (may be NULL) gets 0, or UV_ETIMEDOUT if limit_ms passed before that was done, or UV_ECANCELED if the
- * consumer was closed meanwhile. Metrics for CloudWatch get the last values first, within limit_ms and 2 s at
- * most. The consumer is stopped in each case; close it next. limit_ms 0: batches are
- * not waited for, and cb gets UV_ETIMEDOUT if one is out. UINT64_MAX: there is no limit. With leases at least
- * 2 s are allowed, to write the positions. Returns SLOOP_ESTATE: not started, or stopping already. */
+ * consumer was closed meanwhile, or the code of a fatal error that came meanwhile. Metrics for CloudWatch get
+ * the last values first, within limit_ms and 2 s at most. The consumer is stopped in each case; close it next.
+ * limit_ms 0: batches are not waited for, and cb gets UV_ETIMEDOUT if one is out. UINT64_MAX: there is no
+ * limit. With leases at least 2 s are allowed, to write the positions. Returns SLOOP_ESTATE: not started, or
+ * stopping or stopped already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* Closes at once: cancels everything and writes nothing. cb (may be NULL) gets 0. cb is the last callback
  * ever made for s, on a later turn of the loop; s is gone when cb returns. Batches and requests for
@@ -571,9 +574,9 @@ typedef struct sloop_shard_s {
 typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,
                               const sloop_error_t *error_or_null, void *arg);
 /* Lists the stream's shards without reading them, also before sloop_start(). cb comes once, with UV_ECANCELED
- * if the consumer was stopped meanwhile. It does not come if the consumer was closed meanwhile. Returns
- * SLOOP_ESTATE: another listing is pending, the consumer is stopped, or cb is NULL (for which other functions
- * return SLOOP_EOPTION). */
+ * if the consumer was stopped meanwhile, or the code of a fatal error that came meanwhile. It does not come
+ * if the consumer was closed meanwhile. Returns SLOOP_ESTATE: another listing is pending, the consumer is
+ * stopped, or cb is NULL (for which other functions return SLOOP_EOPTION). */
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
 /* ---- events -------------------------------------------------------------------------------------- */
@@ -789,8 +792,9 @@ SLOOP_EXTERN const char *sloop_lease_event_name(sloop_lease_event_kind_t kind);
 
 /* Writes to the lease table up to where all is acknowledged now, for one shard or (NULL) for all. cb (may be
  * NULL) gets 0 when that is written or the lease is gone, or UV_ECANCELED if the consumer was closed
- * meanwhile. Returns SLOOP_ENOSHARD: this worker does not read the shard; SLOOP_ESTATE: the consumer has no
- * app, is not running, or has SLOOP_CHECKPOINTS_ASKED, or another sloop_checkpoint() is pending. */
+ * meanwhile, or the code of a fatal error that came meanwhile. Returns SLOOP_ENOSHARD: this worker does not
+ * read the shard; SLOOP_ESTATE: the consumer has no app, is not running, or has SLOOP_CHECKPOINTS_ASKED, or
+ * another sloop_checkpoint() is pending. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
 /* This function and the next two are for programs that pass records on to others, who say later how far they
  * are. Each needs SLOOP_CHECKPOINTS_ASKED and returns SLOOP_ESTATE: the consumer does not have that option,
@@ -803,10 +807,10 @@ SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, vo
  *
  * cb (may be NULL) gets 0 when the position is written. For the end, cb gets 0 when the end is noted;
  * SLOOP_SHARD_ENDED comes when the end is written. SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED:
- * the consumer was closed meanwhile. Returns SLOOP_ESTATE also if the end is not reached; SLOOP_EOPTION:
- * another kind of position; no sequence number; or a position beyond the last one named whose number this
- * worker has not fetched from the shard since it began to read the shard, or read it again. The service would
- * refuse a number of another stream for ever. */
+ * the consumer was closed meanwhile; or the code of a fatal error that came meanwhile. Returns SLOOP_ESTATE
+ * also if the end is not reached; SLOOP_EOPTION: another kind of position; no sequence number; or a position
+ * beyond the last one named whose number this worker has not fetched from the shard since it began to read
+ * the shard, or read it again. The service would refuse a number of another stream for ever. */
 SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
                                      void *arg);
 /* Moves one shard back to its checkpoint: the shard is read again from behind the position that was last

@@ -202,7 +202,9 @@ void slp_batch_bury(slp_batch *b) {
 int slp_batch_owned(slp_batch *b, size_t index) {
   SLP_CHECK(b->out && index < b->n);
   slp_consumer *c = b->consumer;
-  if (!c || !run_of(b, index)->buffered->shard) return -1;
+  if (!c || c->life == SLP_LIFE_CLOSING || !run_of(b, index)->buffered->shard) return -1;
+  /* A worker that has ended by itself keeps its shards, but writes no position of them any more. */
+  if (c->leases && c->leases->ops->left(c->leases)) return -1;
   if (c->leases) c->leases->ops->gate(c->leases);
   return !c->suspended;
 }

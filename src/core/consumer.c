@@ -62,11 +62,18 @@ static void let_shards_go(slp_consumer *c) {
 }
 
 void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
+  int stopping = c->life == SLP_LIFE_STOPPING;
   slp_listing_cancel(c);
   let_shards_go(c);
   slp_consumer_move(c, SLP_LIFE_FAILED);
-  slp_seek_cancel(c, f->code);
   slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
+  /* The user's pending callbacks come after the report, with the code of f. */
+  slp_seek_cancel(c, f->code);
+  slp_listing_end(c, f);
+  if (stopping) {
+    c->stop.fatal = f->code;
+    slp_post(c->engine->host, &c->stop.ev);
+  }
 }
 
 /* To be called when a describe or list call of c succeeded. */
@@ -174,7 +181,6 @@ static void on_described(slp_op *rq) {
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the stream's name");
   if (f.class != SLP_FINE) {
     own_call_failed(c, &f);
-    if (c->life == SLP_LIFE_FAILED) slp_listing_tell(c, &f);
     return;
   }
   c->retention_ms = d->retention_ms;
@@ -272,7 +278,6 @@ static void has_another(slp_consumer *c) {
                "to read it",
                c->stream);
   slp_consumer_fatal(c, &f);
-  slp_listing_tell(c, &f);
 }
 
 static void on_latest(slp_op *rq) {
@@ -393,7 +398,9 @@ static void on_listed(slp_op *rq) {
   }
   look_for_another(c, &f);
   if (slp_listing_is_wanted(c) && c->life == SLP_LIFE_RUNNING) slp_listing_soon(c, 0);
-  slp_listing_tell(c, &f); /* must be the last step, because the user's callback may even free c */
+  /* A failed listing that has ended the consumer is reported in a later turn (slp_listing_end). This must be
+   * the last step, because the user's callback may even free c. */
+  if (f.class == SLP_FINE || c->life != SLP_LIFE_FAILED) slp_listing_tell(c, &f);
 }
 
 static void on_described_again(slp_op *rq) {
@@ -510,6 +517,10 @@ static void on_stop_event(slp_event *ev) {
     slp_post(c->engine->host, &c->stop.ev);
     return;
   }
+  if (c->stop.fatal) { /* nothing more is written, so it is no use to wait for batches */
+    finish_stop(c, c->stop.fatal);
+    return;
+  }
   int late = (c->sum.batches_out && !SLP_MUTANT(stop_while_out)) ||
              (c->leases && (!c->leases->ops->left(c->leases) || c->leases->ops->undone(c->leases)));
   finish_stop(c, late ? SLP_ETIMEDOUT : 0);
@@ -534,9 +545,9 @@ static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
 
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {
   slp_host *h = c->engine->host;
-  if (c->life == SLP_LIFE_OPEN || c->life >= SLP_LIFE_STOPPING) {
-    if (c->life != SLP_LIFE_FAILED) return SLOOP_ESTATE;
-  }
+  int may_stop = c->life == SLP_LIFE_FAILED || (c->life != SLP_LIFE_OPEN && c->life < SLP_LIFE_STOPPING);
+  if (!may_stop || c->stop.asked) return SLOOP_ESTATE;
+  c->stop.asked = 1;
   slp_listing_cancel(c);
   if (!c->leases || c->life == SLP_LIFE_FAILED) let_shards_go(c);
   slp_consumer_move(c, SLP_LIFE_STOPPING);

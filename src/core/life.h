@@ -32,7 +32,9 @@ typedef struct slp_stop {
   slp_timer timer; /* runs when the time limit of the stop is over */
   /* with leases: from this time on the stop does not wait for batches that the user holds */
   uint64_t wait_us;
-  slp_event ev; /* ends the stop: its handler makes the callback */
+  slp_event ev;  /* ends the stop: its handler makes the callback */
+  int fatal;     /* the code of the fatal error that ended the stop; 0: there was none */
+  uint8_t asked; /* 1: the user has asked for the stop; a consumer is stopped once */
 } slp_stop;
 
 /* The only function that changes c->life. Ends the process if the change is not allowed. */

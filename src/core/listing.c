@@ -11,6 +11,7 @@
 #include "core/desc.h"
 #include "core/engine_inside.h"
 #include "core/life.h"
+#include "core/report.h"
 #include "core/source.h"
 #include "core/svctime.h"
 #include "host/host.h"
@@ -264,7 +265,26 @@ int slp_listing_ask(slp_consumer *c, sloop_list_cb cb, void *arg) {
 }
 
 int slp_listing_is_asked(const slp_consumer *c) { return c->listing.cb != NULL; }
-void slp_listing_forget(slp_consumer *c) { c->listing.cb = NULL; }
+
+void slp_listing_forget(slp_consumer *c) {
+  c->listing.cb = NULL;
+  slp_unpost(&c->listing.end_ev);
+}
+
+static void on_end_event(slp_event *ev) {
+  slp_consumer *c = SLP_OWNER(ev, slp_consumer, listing.end_ev);
+  if (slp_report_pending(c)) /* the fatal error is reported first */
+    slp_post(c->engine->host, ev);
+  else
+    slp_listing_tell(c, &c->listing.end);
+}
+
+void slp_listing_end(slp_consumer *c, const slp_fail *f) {
+  if (!c->listing.cb) return;
+  c->listing.end = *f;
+  c->listing.end_ev.run = on_end_event;
+  slp_post(c->engine->host, &c->listing.end_ev);
+}
 
 static const char *text_or_empty(slp_buf *texts, slp_str s) {
   if (!s.n) return "";

@@ -7,6 +7,7 @@
 #include "codec/page.h"
 #include "core/core.h"
 #include "core/source.h"
+#include "host/host.h"
 #include "host/op.h"
 
 #include <sloop.h>
@@ -45,6 +46,9 @@ typedef struct slp_listing {
   uint64_t latest_us; /* when slp_listing_describe_latest was last called; 0: never */
   sloop_list_cb cb;   /* the user's callback for the next listing; NULL: the user asked for none */
   void *cb_arg;
+  /* tells the user of `end`, the fatal error because of which no listing will come */
+  slp_event end_ev;
+  slp_fail end;
 } slp_listing;
 
 /* Learns the service's clock from the Date header in the answer to rq. */
@@ -124,7 +128,7 @@ void slp_listing_soon(slp_consumer *c, uint64_t in_ms);
 int slp_listing_is_wanted(const slp_consumer *c);
 void slp_listing_cancel(slp_consumer *c);
 
-/* The next four functions are about a listing that the user asks for, by sloop_list(). */
+/* The next five functions are about a listing that the user asks for, by sloop_list(). */
 /* Remembers the user's callback. Returns 0, or SLOOP_ESTATE if the callback of an earlier sloop_list() is
  * still due. */
 int slp_listing_ask(slp_consumer *c, sloop_list_cb cb, void *arg);
@@ -132,6 +136,8 @@ int slp_listing_is_asked(const slp_consumer *c);
 /* Gives the listing, or the failure f, to the user's callback, if there is one. The caller must do nothing
  * afterwards, because the callback may do anything. */
 void slp_listing_tell(slp_consumer *c, const slp_fail *f);
+/* The consumer has ended by itself, for the reason f: makes the user's callback get f in a later turn. */
+void slp_listing_end(slp_consumer *c, const slp_fail *f);
 void slp_listing_forget(slp_consumer *c);
 
 #endif

@@ -215,6 +215,7 @@ static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
 
 static void on_end_event(slp_event *ev) {
   slp_leased *ld = SLP_OWNER(ev, slp_leased, end_ev);
+  if (ld->fleet) slp_fleet_stats_get(ld->fleet, &ld->last);
   slp_fleet_free(ld->fleet);
   ld->fleet = NULL;
 }
@@ -225,6 +226,7 @@ static void end_now(slp_leases *l, const slp_fail *f) {
   ld->left = 1;
   ld->joined = 0;
   slp_consumer_fatal(ld->c, f);
+  slp_leased_requests_end(ld, f->code);
   slp_post(slp_leased_host(ld), &ld->end_ev);
 }
 
@@ -251,6 +253,7 @@ static void on_fleet(void *arg, const slp_fleet_event *ev) {
       ld->left = 1;
       ld->joined = 0;
       slp_consumer_fatal(c, &f);
+      slp_leased_requests_end(ld, f.code);
       return;
     }
     case SLP_FLEET_SUSPENDED:
@@ -412,17 +415,17 @@ static void add_stats(slp_leases *l, slp_counts *out) {
     out->store_read_units = cost.read_units;
     out->store_throttles = cost.throttles;
   }
-  slp_fleet_stats st = {0};
+  slp_fleet_stats st = ld->last;
   if (ld->fleet) slp_fleet_stats_get(ld->fleet, &st);
   if (!st.taken) out->behind_ms_now = UINT64_MAX; /* no lease yet, so no record was read */
-  if (!ld->fleet) return;
-  out->holes_now = st.holes_now;
   out->leases_taken = st.taken;
   out->leases_lost = st.lost;
   out->leases_released = st.released;
   out->checkpoints = st.checkpoints;
   out->heartbeats = st.heartbeats;
   out->evictions = st.evictions;
+  if (!ld->fleet) return;
+  out->holes_now = st.holes_now;
   out->leads_now = st.leads_now;
   out->suspended_now = st.suspended_now;
   if (st.heartbeats || ld->joined) out->heartbeat_age_ms_now = st.beat_age_us_now / 1000;

@@ -9,6 +9,7 @@
 #include "core/leases.h"
 #include "core/position.h"
 #include "host/host.h"
+#include "lease/fleet_opts.h"
 #include "lease/lease_types.h"
 #include "lease/leased_consumer.h"
 #include "lease/processor.h"
@@ -28,6 +29,7 @@ struct slp_leased {
   slp_schema *schema;
   /* owned; NULL before the fleet is created and after it was freed */
   slp_fleet *fleet;
+  slp_fleet_stats last; /* the statistics of a fleet that was freed; all 0 before */
   /* the request that prepares the table, before the fleet is created */
   slp_store_prepare prepare;
   /* preparing: `prepare` is under way. joined: the worker is registered. leaving: on_leave was called. left:
@@ -44,6 +46,8 @@ struct slp_leased {
   sloop_cb save_cb;
   void *save_arg;
   uint8_t save_done;
+  /* the code of the fatal error with which the consumer has ended by itself; 0: it has not */
+  int end_status;
   slp_event save_ev;
   slp_event named_ev;  /* writes the positions that the user chose, or reports their outcome to the user */
   slp_list reopenings; /* shards that the user wants to be read again, linked by slp_reopening.link */
@@ -94,6 +98,9 @@ slp_reopening *slp_leased_reopening(slp_leased *ld, slp_str id);
 
 /* ---- requests.c ---------------------------------------------------------------------------------------- */
 void slp_leased_requests_init(slp_leased *ld);
+/* The consumer has ended by itself with the error `status`: makes each pending callback of a request get
+ * it. */
+void slp_leased_requests_end(slp_leased *ld, int status);
 void slp_leased_requests_free(slp_leased *ld);
 
 #endif

@@ -50,6 +50,14 @@ void slp_namings_written(slp_list *all, int (*is_here)(void *ctx, slp_str shard)
   slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_OVER);
 }
 
+void slp_namings_end(slp_list *all, int status) {
+  slp_namings_move(all, SLP_NAMING_WAITS, SLP_NAMING_SENT);
+  SLP_LIST_EACH(all, it) {
+    if (naming_of(it)->state == SLP_NAMING_SENT) naming_of(it)->status = status;
+  }
+  slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_OVER);
+}
+
 int slp_namings_take(slp_list *all, int over, slp_mem *mem, slp_naming *ret) {
   SLP_LIST_EACH(all, it) {
     slp_naming *n = naming_of(it);

@@ -26,14 +26,22 @@
 
 /* ---- saving positions ------------------------------------------------------------------------------- */
 
+/* If the consumer has ended by itself, and the report of that is still due, posts ev again and returns 1. */
+static int tells_of_end_first(slp_leased *ld, slp_event *ev) {
+  if (!ld->end_status || !slp_report_pending(ld->c)) return 0;
+  slp_post(slp_leased_host(ld), ev);
+  return 1;
+}
+
 static void on_save_event(slp_event *ev) {
   slp_leased *ld = SLP_OWNER(ev, slp_leased, save_ev);
   sloop_cb cb = ld->save_cb;
   void *arg = ld->save_arg;
   if (!ld->save_done) return;
+  if (tells_of_end_first(ld, ev)) return;
   ld->save_done = 0;
   ld->save_cb = NULL;
-  cb(ld->c->handle, 0, arg);
+  cb(ld->c->handle, ld->end_status, arg);
 }
 
 static void ignore_save_result(sloop_t *s, int status, void *arg) {
@@ -44,6 +52,7 @@ static void ignore_save_result(sloop_t *s, int status, void *arg) {
 
 static void on_saved(void *arg) {
   slp_leased *ld = arg;
+  if (!ld->save_cb || ld->save_done) return; /* the consumer has ended by itself, and the user knows that */
   ld->save_done = 1;
   slp_post(slp_leased_host(ld), &ld->save_ev);
 }
@@ -103,6 +112,7 @@ static void on_named_event(slp_event *ev) {
   slp_leased *ld = SLP_OWNER(ev, slp_leased, named_ev);
   slp_consumer *c = ld->c;
   slp_naming told;
+  if (tells_of_end_first(ld, ev)) return;
   write_namings(ld);
   if (!slp_namings_take(&c->namings, 1, c->mem, &told)) return;
   slp_post(slp_leased_host(ld), &ld->named_ev);
@@ -242,6 +252,16 @@ void slp_leased_requests_init(slp_leased *ld) {
   slp_list_init(&ld->reopenings);
   ld->save_ev.run = on_save_event;
   ld->named_ev.run = on_named_event;
+}
+
+void slp_leased_requests_end(slp_leased *ld, int status) {
+  ld->end_status = status;
+  if (ld->save_cb && !ld->save_done) {
+    ld->save_done = 1;
+    slp_post(slp_leased_host(ld), &ld->save_ev);
+  }
+  slp_namings_end(&ld->c->namings, status);
+  slp_post(slp_leased_host(ld), &ld->named_ev);
 }
 
 void slp_leased_requests_free(slp_leased *ld) {

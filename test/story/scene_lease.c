@@ -1434,6 +1434,127 @@ STORY_OF_BOTH(a_stream_that_has_ended_is_told_by_the_leader_and_read_to_its_end)
   CHECK(!other->fatal && other->errors == 1);
 }
 
+static sloop_batch_t *one_kept(worker *w) {
+  w->keep = 1;
+  w->o.batches_out_max = 8;
+  begin(w);
+  slp_world_pass(w->c->w, 3000);
+  CHECK(w->kept_n > 0);
+  CHECK_INT(sloop_batch_owned(w->kept[0], 0), 1);
+  return w->kept[0];
+}
+
+static void end_by_itself(worker *w) {
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM, "deleted and created again");
+  w->s->consumer->leases->ops->end(w->s->consumer->leases, &f);
+}
+
+/* Its leases are not released, but nothing is written any more. */
+STORY_OF_BOTH(no_acknowledgement_counts_once_the_consumer_has_ended) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  sloop_batch_t *b = one_kept(w);
+  end_by_itself(w);
+  CHECK_INT(sloop_batch_owned(b, 0), -1);
+  slp_world_pass(c->w, 5 * c->lease_ms);
+  CHECK_INT(w->fatal, 1);
+  CHECK_INT(sloop_batch_owned(b, 0), -1);
+}
+
+STORY_OF_BOTH(no_acknowledgement_counts_once_sloop_close_has_returned) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  sloop_batch_t *b = one_kept(w);
+  sloop_close(w->s, on_closed, w);
+  CHECK_INT(sloop_batch_owned(b, 0), -1);
+  while (!w->closed) slp_world_pass(c->w, 1);
+  CHECK_INT(sloop_batch_owned(b, 0), -1);
+}
+
+/* Every way in which a consumer ends by itself owes the listing that waits. */
+STORY_OF_BOTH(a_listing_that_waits_is_told_of_the_fatal_error) {
+  crew_begin(c, seed, 2);
+  slp_world_faults(c->w,
+                   "* ListShards * delay 20000\n100000 DescribeTable * error AccessDeniedException:400\n");
+  worker *w = start(c, 0);
+  CHECK_INT(sloop_list(w->s, on_list, w), 0);
+  slp_world_pass(c->w, 5000);
+  CHECK_INT(w->fatal, 1);
+  CHECK_INT(w->saved, 1);
+  CHECK_INT(w->save_status, SLOOP_EACCESS);
+  kill_it(w);
+  slp_world_faults(c->w, NULL);
+  w = start(c, 0);
+  slp_world_pass(c->w, 5000);
+  slp_world_faults(c->w, "* ListShards * delay 20000\n");
+  CHECK_INT(sloop_list(w->s, on_list, w), 0);
+  end_by_itself(w);
+  CHECK_INT(w->saved, 0);
+  slp_world_pass(c->w, 100);
+  CHECK_INT(w->fatal, 1);
+  CHECK_INT(w->saved, 1);
+  CHECK_INT(w->save_status, SLOOP_ENOSTREAM);
+}
+
+/* The stop has no limit, and the lease table goes away before the batch comes back. */
+STORY(a_stop_that_waits_is_told_of_the_fatal_error) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  (void)one_kept(w);
+  CHECK_INT(sloop_stop(w->s, seed == 1 ? 60000 : UINT64_MAX, on_stopped, w), 0);
+  slp_world_faults(c->w,
+                   "100000 UpdateItem * error ResourceNotFoundException:400\n"
+                   "100000 GetItem * error ResourceNotFoundException:400\n");
+  for (int i = 0; i < 500 && !w->fatal; i++) slp_world_pass(c->w, 100);
+  CHECK_INT(w->fatal, 1);
+  CHECK_INT(sloop_stop(w->s, 0, on_stopped, w), SLOOP_ESTATE);
+  slp_world_pass(c->w, 100);
+  CHECK_INT(w->stopped, 1);
+  if (w->stop_status >= 0) CHECK_FAIL("the stop succeeded, although nothing could be written");
+  CHECK(w->stop_status != SLP_ETIMEDOUT && w->stop_status != SLP_ECANCELED);
+  CHECK_INT(sloop_stop(w->s, 0, on_stopped, w), SLOOP_ESTATE);
+  slp_world_faults(c->w, NULL);
+}
+
+STORY_OF_BOTH(a_checkpoint_that_waits_is_told_of_the_fatal_error) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  w->o.checkpoint_ms = 0;
+  (void)one_kept(w);
+  w->keep = 0;
+  give_all(w);
+  CHECK_INT(sloop_checkpoint(w->s, NULL, on_saved, w), 0);
+  end_by_itself(w);
+  CHECK_INT(w->saved, 0);
+  slp_world_pass(c->w, 100);
+  CHECK_INT(w->fatal, 1);
+  CHECK_INT(w->saved, 1);
+  CHECK_INT(w->save_status, SLOOP_ENOSTREAM);
+}
+
+STORY_OF_BOTH(the_totals_stay_once_the_consumer_has_ended) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = start(c, 0);
+  read_all(c, 20000);
+  slp_world_pass(c->w, 3000);
+  sloop_stats_t before = stats(w);
+  CHECK(before.leases_taken == 2 && before.heartbeats > 0 && before.checkpoints > 0);
+  end_by_itself(w);
+  slp_world_pass(c->w, 1000);
+  sloop_stats_t after = stats(w);
+  CHECK(after.leases_taken >= before.leases_taken && after.leases_released >= before.leases_released);
+  CHECK(after.heartbeats >= before.heartbeats && after.checkpoints >= before.checkpoints);
+  CHECK_INT(after.joined_now, 0);
+  CHECK_INT(after.leads_now, 0);
+  CHECK_INT(after.holes_now, 0);
+}
+
 /* An operator's handle reads no stream, so the rows are those of an application of one stream. */
 STORY_OF_BOTH(a_joined_handle_of_an_operator_leaves_the_rows_as_they_are) {
   char why[160] = "";

@@ -296,6 +296,22 @@ SCENE(a_listing_that_waits_is_called_off_by_stop) {
   CHECK_INT(st->u.list_status, SLP_ECANCELED);
 }
 
+SCENE(nothing_counts_any_more_once_sloop_close_has_returned) {
+  stage_begin(st, seed, 2);
+  st->u.manners.keep = 1;
+  slp_world_put_many(st->w, st->stream, 100, 500);
+  slp_user_start(&st->u);
+  CHECK(slp_user_wait(&st->u, 10000, holds_one, &st->u));
+  sloop_batch_t *b = slp_oracle_held_at(st->u.oracle, 0);
+  CHECK_INT(sloop_batch_owned(b, 0), 1);
+  if (seed == 2) slp_user_stop(&st->u, 5000); /* its callback makes the close take longer */
+  slp_user_close(&st->u);
+  CHECK_INT(sloop_batch_owned(b, 0), -1);
+  slp_world_pass(st->w, 1000);
+  CHECK(st->u.closed);
+  CHECK_INT(sloop_batch_owned(b, 0), -1);
+}
+
 SCENE(batches_held_past_the_close_are_still_readable) {
   stage_begin(st, seed, 2);
   st->u.manners.keep = 1;

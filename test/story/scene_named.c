@@ -5,6 +5,7 @@
 #include "api/open.h"
 #include "swarm/user.h"
 #include "swarm/world.h"
+#include "core/consumer_inside.h"
 #include "core/mark.h"
 
 #include <stdio.h>
@@ -367,6 +368,18 @@ STORY(closing_answers_every_name) {
   end(g, u, 0);
   CHECK_INT(u->answers, 5);
   CHECK_INT(u->status, SLP_ECANCELED);
+}
+
+STORY(a_consumer_that_ends_by_itself_answers_every_name) {
+  slp_world_put_many(g->w, g->stream, 20, 40);
+  user *u = begin(g, 0);
+  wait_for(g, u, 20);
+  for (int i = 0; i < 5; i++) CHECK_INT(name_seq(u, u->got[0].shard, u->got[(size_t)i].seq, 0), 0);
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM, "deleted and created again");
+  u->s->consumer->leases->ops->end(u->s->consumer->leases, &f);
+  CHECK_INT(u->answers, 0);
+  answered(g, u, 5, SLOOP_ENOSTREAM);
 }
 
 /* Only the native layout asks the owner for a lease. */
