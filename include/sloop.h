@@ -816,8 +816,9 @@ SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_
 /* Moves one shard back to its checkpoint: the shard is read again from behind the position that was last
  * named by sloop_checkpoint_at(), or from where this worker began. Batches of it that are out stay valid, but
  * acknowledging them has no effect any more, and no other batch of before the move comes.
- * SLOOP_SHARD_REPOSITIONED comes, then SLOOP_SHARD_OPENED. The lease stays. Returns what
- * sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is leaving or its end was named. */
+ * SLOOP_SHARD_REPOSITIONED comes, then SLOOP_SHARD_OPENED. The lease stays, and the shard is paused if it
+ * was. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is leaving or its end was
+ * named. */
 SLOOP_EXTERN int sloop_seek_checkpoint(sloop_t *s, const char *shard);
 /* Says after SLOOP_SHARD_LEAVING that you will name no more positions of the shard. The lease goes as soon
  * as you hold no batch of it. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is

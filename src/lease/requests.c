@@ -199,8 +199,10 @@ static int reopen_shard(slp_leased *ld, slp_reopening *r) {
   }
   int bad = slp_leased_open(&ld->processor, id, r->epoch, &r->from);
   if (bad) return bad;
-  slp_lineage_get(c, id)->lease.held_us = r->held_us;
-  if (r->paused) slp_consumer_pause(c, r->shard, 1);
+  s = slp_lineage_get(c, id);
+  s->lease.held_us = r->held_us;
+  /* A new shard is paused if all are, although the user may have resumed this one. */
+  if (s->paused != r->paused) slp_consumer_pause(c, r->shard, r->paused);
   return 0;
 }
 

@@ -382,6 +382,28 @@ STORY(a_consumer_that_ends_by_itself_answers_every_name) {
   answered(g, u, 5, SLOOP_ENOSTREAM);
 }
 
+static void note_paused(const sloop_shard_stats_t *st, void *arg) { *(int *)arg = st->paused; }
+
+/* A pause of all and the end of it for one shard stay what they were when the shard is read again. */
+STORY(a_shard_read_again_is_paused_as_before) {
+  int paused = -1;
+  slp_world_put_many(g->w, g->stream, 20, 40);
+  user *u = begin(g, 0);
+  wait_for(g, u, 20);
+  CHECK_INT(sloop_pause(u->s, NULL), 0);
+  CHECK_INT(sloop_resume(u->s, u->got[0].shard), 0);
+  CHECK_INT(sloop_seek_checkpoint(u->s, u->got[0].shard), 0);
+  wait_for(g, u, 40);
+  sloop_shard_stats_each(u->s, note_paused, &paused);
+  CHECK_INT(paused, 0);
+  CHECK_INT(sloop_pause(u->s, u->got[0].shard), 0);
+  CHECK_INT(sloop_seek_checkpoint(u->s, u->got[0].shard), 0);
+  slp_world_pass(g->w, 5000);
+  sloop_shard_stats_each(u->s, note_paused, &paused);
+  CHECK_INT(paused, 1);
+  CHECK_INT(u->got_n, 40);
+}
+
 /* Only the native layout asks the owner for a lease. */
 TEST(a_lease_that_another_worker_asks_for_waits_to_be_let_go) {
   static stage g;
