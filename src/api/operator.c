@@ -183,7 +183,7 @@ static int start_operator_command(sloop_t *s, const slp_admin_call *asker, const
                                   const slp_position *to, int force) {
   if (!s->o.app || s->admin.call) return SLOOP_ESTATE;
   slp_admin_opts o = {.host = s->family->host,
-                      .source = s->consumer->source,
+                      .source = slp_source_that_polls(s->consumer->source),
                       .open = open_for,
                       .ctx = s,
                       .lease_ms = s->o.lease_ms,
@@ -377,7 +377,7 @@ int sloop_admin_migrate(sloop_admin_t *h, const sloop_place_t *from, const sloop
   *a = (slp_admin_call){
       .mem = slp_mem_hold(s->mem), .s = s, .task = SLP_ADMIN_IMPORT, .migrate_cb = cb, .arg = arg};
   slp_migrate_opts o = {.host = s->family->host,
-                        .source = s->consumer->source,
+                        .source = slp_source_that_polls(s->consumer->source),
                         .lease_ms = s->o.lease_ms,
                         .apply = write != 0,
                         .whole = s->o.aggregates == SLOOP_AGGREGATES_KEEP,
@@ -422,7 +422,7 @@ static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb c
   *a = (slp_admin_call){.mem = slp_mem_hold(s->mem), .s = s, .registered_cb = cb, .arg = arg};
   slp_registry_opts o = {.h = s->family->host,
                          .ops = s->family->kinesis,
-                         .source = s->consumer->source,
+                         .source = slp_source_that_polls(s->consumer->source),
                          .remove = remove,
                          .on_done = on_consumers,
                          .arg = a};

@@ -857,7 +857,7 @@ int slp_push_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_source *poll, 
   p->s.pushes = 1;
   p->h = h;
   p->ops = ops;
-  p->poll = poll;
+  p->poll = p->s.poll = poll;
   p->or_poll = (uint8_t)or_poll;
   slp_later_init(&p->later, p->h);
   slp_push_trial_init(&p->trial, h, ops);

@@ -1578,6 +1578,53 @@ STORY_OF_BOTH(a_joined_handle_of_an_operator_leaves_the_rows_as_they_are) {
   slp_world_pass(c->w, 100);
 }
 
+static void on_answer(sloop_admin_t *a, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+                      void *arg) {
+  worker *w = arg;
+  (void)a;
+  (void)r;
+  (void)e;
+  w->saved = 1;
+  w->save_status = status;
+}
+
+static void on_registered(sloop_admin_t *a, int status, const sloop_registered_t *const *all, size_t n,
+                          const sloop_error_t *e, void *arg) {
+  worker *w = arg;
+  (void)a;
+  (void)all;
+  (void)e;
+  w->saved = (uint8_t)(2 + n);
+  w->save_status = status;
+}
+
+/* A source that pushes answers from what it knows, and registers its consumer when it describes the stream. */
+STORY_OF_BOTH(an_operators_requests_ask_the_service_also_where_records_are_pushed) {
+  static const sloop_retrieval_t ways[] = {SLOOP_RETRIEVAL_POLL, SLOOP_RETRIEVAL_PUSH, SLOOP_RETRIEVAL_AUTO};
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = start(c, 0);
+  read_all(c, 20000);
+  leave(w, 5000);
+  kill_it(w);
+  for (size_t i = 0; i < SLP_COUNT(ways); i++) {
+    sloop_position_t to = {.kind = SLOOP_AT_SEQ, .seq = "1"}; /* of no shard of this stream */
+    w = make(c, 0);
+    w->o.retrieval = ways[i];
+    w->o.push_consumer = "fan";
+    open_it(w);
+    CHECK_INT(sloop_admin_reset(sloop_admin_of(w->s), c->stream->shards[0].id, &to, 0, on_answer, w), 0);
+    slp_world_pass(c->w, 20000);
+    CHECK_INT(w->saved, 1);
+    CHECK_INT(w->save_status, SLOOP_EPOSITION);
+    CHECK_INT(sloop_admin_registered(sloop_admin_of(w->s), on_registered, w), 0);
+    slp_world_pass(c->w, 20000);
+    CHECK_INT(w->save_status, 0);
+    CHECK_INT(w->saved, 2); /* nobody is registered */
+    kill_it(w);
+  }
+}
+
 STORY_OF_BOTH(it_ends_in_any_state) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);
