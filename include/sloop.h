@@ -384,9 +384,10 @@ typedef struct sloop_opts_s {
   void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. Else returns a block of want
                                     bytes, aligned as by malloc(), with the contents of p, which has `was`
                                     bytes (p NULL: 0). Returns NULL if there is no memory; p then stays.
-                                    want 0 frees p. Called on the loop's thread only, until the consumer is
-                                    closed and its last batch and request for credentials are given back.
-                                    libuv, libcurl, OpenSSL and what runs on other threads use libc */
+                                    want 0 frees p. Called on the loop's thread only, until the callback of
+                                    sloop_close() has returned, of all joined consumers, and their last batch
+                                    and request for credentials are given back. libuv, libcurl, OpenSSL and
+                                    what runs on other threads use libc */
   void *alloc_ctx;                                             /* NULL. Handed to alloc */
   sloop_log_level_t log_level; /* SLOOP_LOG_WARN. on_log gets lines of this level and of worse ones */
   uint32_t stats_ms;           /* 0: on_stats is never called. Else the time between its calls */
@@ -484,8 +485,10 @@ SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *v
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
 /* Opens a consumer: checks the options and allocates, without any I/O. Then come sloop_start(), sloop_stop()
  * and sloop_close(). sloop_close() is allowed at any time. On failure *out is NULL, and why says the reason,
- * such as which option was wrong. Returns SLOOP_EOPTION; SLOOP_ETOKEN: start.token is damaged; UV_EMFILE: no
- * file descriptor is free; UV_EAGAIN: the four threads of libuv's pool can't be made. */
+ * such as which option was wrong. SLOOP_EOPTION and SLOOP_ETOKEN leave nothing on the loop; after another
+ * failure the loop has to run once before uv_loop_close(). Returns SLOOP_EOPTION; SLOOP_ETOKEN: start.token
+ * is damaged; UV_EMFILE: no file descriptor is free; UV_EAGAIN: the four threads of libuv's pool can't be
+ * made. */
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
                             size_t why_size);
 /* Begins to read. on_error gets what fails from then on. Returns SLOOP_ESTATE: started before. */
@@ -532,9 +535,10 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
  * SLOOP_EPROTO: the service gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB.
  *
  * Tokens of bloop, a Python library, have the same format and can be loaded here; bloop loads the tokens that
- * sloop_token() writes of DynamoDB streams. A shard may have four keys that bloop does not write, and that
- * readers may ignore: sub_sequence; arrived_at; clear_until (ms: until this time no record followed, or its
- * loss was reported); not_before (ms: started at a time or at the latest, and nothing read yet). */
+ * sloop_token() writes of DynamoDB streams. A shard may have five keys that bloop does not write, and that
+ * readers may ignore: sub_sequence; arrived_at; no_record (1: sequence_number is a place up to which nothing
+ * came, where records are pushed); clear_until (ms: until this time no record followed, or its loss was
+ * reported); not_before (ms: started at a time or at the latest, and nothing read yet). */
 SLOOP_EXTERN int sloop_token(sloop_t *s, char *buf, size_t *len);
 
 /* Moves the consumer: it goes on from another position. Batches that are out stay valid, but acknowledging

@@ -279,7 +279,12 @@ static int wire_up(sloop_t *s, slp_host *h, const slp_outside *outside, char why
 
 /* Returns 0, or an error with the reason in `why`. */
 static int check_options(const sloop_opts_t *o, char why[160]) {
+  slp_aws_options identity = {.region = o->region,
+                              .endpoint = o->endpoint,
+                              .lease_endpoint = o->store_endpoint,
+                              .profile = o->profile};
   int r = slp_opts_check(o, why);
+  if (!r && !o->join) r = slp_aws_options_check(&identity, why);
   if (r || !o->join || (!o->join->closing && !o->join->started)) return r;
   snprintf(why, 160, "join: that consumer is already started or closed");
   return SLOOP_EOPTION;

@@ -47,7 +47,7 @@ static int copy_option(slp_mem *mem, char **to, const char *from) {
   return *to ? 0 : SLP_ENOMEM;
 }
 
-static int check_options(const slp_aws_options *o, char why[160]) {
+int slp_aws_options_check(const slp_aws_options *o, char why[160]) {
   slp_endpoint scratch;
   if (o->region && o->region[0] && !slp_region_valid(slp_str_of(o->region))) {
     snprintf(why, 160, "region %.80s: not a name like us-east-1", o->region);
@@ -87,7 +87,7 @@ static int make_chain(slp_aws *aws) {
 }
 
 int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[160]) {
-  int r = check_options(o, why);
+  int r = slp_aws_options_check(o, why);
   if (r) return r;
   snprintf(why, 160, "no memory");
   slp_aws *aws = SLP_NEW(h->mem, slp_aws);

@@ -73,6 +73,8 @@ typedef struct slp_aws_options {
   const char *user_agent;
 } slp_aws_options;
 
+/* Checks region, endpoint, lease_endpoint and profile. Returns 0, or SLOOP_EOPTION and why. */
+int slp_aws_options_check(const slp_aws_options *o, char why[160]);
 /* Creates an identity and copies what it needs of o. Returns 0, or SLOOP_EOPTION or SLP_ENOMEM with a
  * sentence in `why`. Files are read, and the region is found, only when the first call to a service is made.
  * If a file is unreadable or no region is found, that call fails with SLP_AUTH or SLP_REFUSED, and its

@@ -1625,6 +1625,26 @@ STORY_OF_BOTH(an_operators_requests_ask_the_service_also_where_records_are_pushe
   }
 }
 
+/* The table can't be reached: the position is not written, and the lease is given up without a word. */
+STORY_OF_BOTH(a_checkpoint_that_waits_is_told_when_its_worker_has_left) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  w->o.checkpoint_ms = 0;
+  (void)one_kept(w);
+  w->keep = 0;
+  give_all(w);
+  c->w->down = 1;
+  CHECK_INT(sloop_checkpoint(w->s, NULL, on_saved, w), 0);
+  CHECK_INT(sloop_stop(w->s, 3000, on_stopped, w), 0);
+  slp_world_pass(c->w, 5000);
+  CHECK_INT(w->stopped, 1);
+  CHECK_INT(w->stop_status, SLP_ETIMEDOUT);
+  slp_world_pass(c->w, 10 * c->lease_ms);
+  CHECK_INT(w->saved, 1);
+  c->w->down = 0;
+}
+
 STORY_OF_BOTH(it_ends_in_any_state) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);

@@ -382,6 +382,30 @@ STORY(a_consumer_that_ends_by_itself_answers_every_name) {
   answered(g, u, 5, SLOOP_ENOSTREAM);
 }
 
+static void on_late_stop(sloop_t *s, int status, void *arg) {
+  (void)s;
+  (void)status;
+  ((user *)arg)->stopped = 1;
+}
+
+/* The table can't be reached: neither the name that is being written nor those after it get into the row. */
+STORY(a_worker_that_has_left_answers_every_name) {
+  slp_world_put_many(g->w, g->stream, 20, 40);
+  user *u = begin(g, 0);
+  wait_for(g, u, 20);
+  g->w->down = 1;
+  CHECK_INT(name_seq(u, u->got[0].shard, u->got[5].seq, 0), 0);
+  slp_world_pass(g->w, 200);
+  for (int i = 6; i < 10; i++) CHECK_INT(name_seq(u, u->got[0].shard, u->got[(size_t)i].seq, 0), 0);
+  CHECK_INT(sloop_stop(u->s, 3000, on_late_stop, u), 0);
+  slp_world_pass(g->w, 60000);
+  CHECK_INT(u->stopped, 1);
+  CHECK_INT(u->answers, 5);
+  CHECK_INT(u->status, SLOOP_ENOSHARD);
+  u->stopped = 0; /* as end() wants it */
+  g->w->down = 0;
+}
+
 static void note_paused(const sloop_shard_stats_t *st, void *arg) { *(int *)arg = st->paused; }
 
 /* A pause of all and the end of it for one shard stay what they were when the shard is read again. */

@@ -304,6 +304,28 @@ TEST(why_it_could_not_be_opened_is_safe_to_print_whatever_the_options_are) {
   CHECK(told_n > 0);
 }
 
+/* The loop can be closed without having run. */
+TEST(a_wrong_option_leaves_nothing_on_the_loop) {
+  sloop_t *s;
+  char why[160], long_name[200];
+  sloop_opts_t wrong[4];
+  memset(long_name, 'p', sizeof long_name - 1);
+  long_name[sizeof long_name - 1] = 0;
+  for (size_t i = 0; i < SLP_COUNT(wrong); i++) wrong[i] = opts();
+  wrong[0].endpoint = "ftp://127.0.0.1";
+  wrong[1].region = "eu west";
+  wrong[2].profile = long_name;
+  wrong[3].app = "shop";
+  wrong[3].store_endpoint = "nothing";
+  for (size_t i = 0; i < SLP_COUNT(wrong); i++) {
+    begin();
+    why[0] = 0;
+    CHECK_INT(sloop_open(&s, &loop, &wrong[i], why, sizeof why), SLOOP_EOPTION);
+    CHECK(!s && why[0]);
+    CHECK_INT(uv_loop_close(&loop), 0);
+  }
+}
+
 TEST(why_metrics_could_not_be_opened_is_safe_to_print) {
   sloop_t *s;
   sloop_opts_t o = opts();
