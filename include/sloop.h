@@ -16,6 +16,9 @@
  *    sloop_shard_stats_each() calls `each`, and every function may call alloc of the options.
  *  - Every function may be called from inside any callback. Two exceptions: `each` of
  *    sloop_shard_stats_each() may call nothing of its consumer, and alloc nothing of the library.
+ *  - Do not run the loop inside a callback, which libuv forbids. A program that does so gets no callback of
+ *    that consumer, or of one joined to it, until that callback has returned.
+ *  - The child of a fork() must not use what its parent has opened.
  *  - Your program has to ignore SIGPIPE: signal(SIGPIPE, SIG_IGN). libuv (the port of metrics, the sandbox)
  *    and OpenSSL write to a peer without looking whether it has left, and the signal would end the process.
  *    Ignore SIGXFSZ too if leases are in a file (store "sqlite:FILE") and the size of files is limited

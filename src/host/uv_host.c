@@ -111,8 +111,10 @@ static void keep_loop_awake(slp_uv_host *u) {
  * handle. */
 static void on_timer(uv_timer_t *t) { keep_loop_awake(t->data); }
 
+/* A program may run the loop inside one of its callbacks, although libuv forbids that. No turn begins within
+ * a turn: what is due runs when the callback has returned. */
 static void turn_if_due(slp_uv_host *u) {
-  if (u->closing || (!u->due && slp_list_empty(&u->host.ready))) return;
+  if (u->closing || u->host.in_turn || (!u->due && slp_list_empty(&u->host.ready))) return;
   u->due = 0;
   slp_host_turn(&u->host);
 }

@@ -244,6 +244,38 @@ TEST(credentials_that_were_not_set_up_are_refused_by_name) {
   CHECK(strstr(told, "not set up by sloop_creds_init") != NULL);
 }
 
+static int ticks;
+static void on_tick(uv_timer_t *t) {
+  ticks++;
+  uv_close((uv_handle_t *)t, NULL);
+}
+static void nested_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
+  static uv_timer_t timer;
+  (void)arg;
+  asked++;
+  CHECK_INT(uv_timer_init(&loop, &timer), 0);
+  CHECK_INT(uv_timer_start(&timer, on_tick, 1, 0), 0);
+  while (!ticks) uv_run(&loop, UV_RUN_NOWAIT); /* other handles of the program are served meanwhile */
+  sloop_creds_done(rq, SLP_ECANCELED, NULL, "not today");
+  sloop_close(s, on_closed, NULL);
+  for (int i = 0; i < 10; i++) uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_INT(closed, 0); /* the library waits until this callback has returned */
+}
+
+/* As programs do that wait for something in the middle of a callback, although libuv asks them not to. */
+TEST(a_loop_that_is_run_inside_a_callback_does_no_harm) {
+  sloop_t *s;
+  sloop_opts_t o = opts();
+  begin();
+  o.creds = nested_creds;
+  CHECK_INT(sloop_open(&s, &loop, &o, NULL, 0), 0);
+  CHECK_INT(sloop_start(s), 0);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  CHECK_INT(asked, 1);
+  CHECK_INT(ticks, 1);
+  end(1);
+}
+
 TEST(credentials_of_a_longer_struct_are_zeroed_behind_ours) {
   struct {
     sloop_creds_t c;
