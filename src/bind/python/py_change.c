@@ -8,6 +8,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define DEPTH_MAX 100 /* DynamoDB allows 32 levels */
 #define SHORT_NUMBER 4
@@ -107,25 +110,38 @@ static char *read_escape(change_text *t, char *to) {
   }
   return put_utf8(to, (unsigned long)code);
 }
+#ifdef __SSE2__
+/* Returns the first quote or backslash, or a place before it with less than 16 bytes to the end. */
+static inline const char *pass_plain(const char *p, const char *end) {
+  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+  for (; end - p >= 16; p += 16) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+    int found =
+        _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+    if (found) return p + __builtin_ctz((unsigned)found);
+  }
+  return p;
+}
+#else
 /* Returns a word with bits set if one of the eight bytes of `word` is c, and 0 otherwise. */
 static inline uint64_t find_byte(uint64_t word, unsigned char c) {
   uint64_t same = word ^ 0x0101010101010101u * c;
   return (same - 0x0101010101010101u) & ~same & 0x8080808080808080u;
 }
+/* Returns a place at or before the first quote or backslash, with no such byte before it. */
+static inline const char *pass_plain(const char *p, const char *end) {
+  for (; end - p >= 8; p += 8) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    if (find_byte(word, '"') | find_byte(word, '\\')) break;
+  }
+  return p;
+}
+#endif
 /* Returns the end of the string that begins at `at`, its closing quote; NULL: it has none. *escaped says
  * whether it has escapes. */
-static const char *find_quote(const change_text *t, int *escaped) {
-  const char *p = t->at;
-  for (; t->end - p >= 8; p += 8) {
-    uint64_t word, found;
-    memcpy(&word, p, 8);
-    found = find_byte(word, '"') | find_byte(word, '\\');
-    if (!found) continue;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    p += __builtin_ctzll(found) / 8; /* the lowest bit is that of the first of the bytes */
-#endif
-    break;
-  }
+static inline const char *find_quote(const change_text *t, int *escaped) {
+  const char *p = pass_plain(t->at, t->end);
   while (p < t->end && *p != '"' && *p != '\\') p++;
   *escaped = p < t->end && *p == '\\';
   while (p < t->end && *p != '"') p += *p == '\\' ? 2 : 1;
@@ -256,11 +272,50 @@ static PyObject *make_int(const char *text, size_t len) {
   for (; p < end && *p >= '0' && *p <= '9'; p++) value = value * 10 + (*p - '0');
   return p == end ? PyLong_FromLongLong(*text == '-' ? -value : value) : NULL;
 }
-/* Makes a Decimal of a str or int, and takes the reference to it. */
-static PyObject *make_decimal(const change_text *t, PyObject *value) {
-  PyObject *number = value ? PyObject_CallFunctionObjArgs(t->st->make_decimal, value, NULL) : NULL;
+/* Calls a function that is written in C with a tuple of one argument, and takes the reference to it.
+ * The tuple is kept for the next call. While it is in use the state does not have it, because a collection
+ * may run finalizers, and these may come here. */
+static PyObject *call_with_tuple(py_state *st, const py_maker *maker, PyObject *value) {
+  PyObject *args = st->spare_args, *made;
+  st->spare_args = NULL;
+  if (args && Py_REFCNT(args) != 1) {
+    PY_DROP(args);
+    args = NULL;
+  }
+  if (!args) args = PyTuple_New(1);
+  if (!args) {
+    PY_DROP(value);
+    return NULL;
+  }
+  if (PyTuple_SetItem(args, 0, value)) {
+    PY_DROP(args);
+    return NULL;
+  }
+  made = maker->function(maker->self, args);
+  if (st->spare_args) {
+    PY_DROP(args);
+  } else {
+    st->spare_args = args;
+  }
+  return made;
+}
+/* Makes a Decimal of a str or int, and takes the reference to it, which may be NULL. */
+static PyObject *make_decimal(const change_text *t, const py_maker *maker, PyObject *value) {
+  PyObject *number;
+  if (!value) return NULL;
+  if (maker->flags == METH_VARARGS) return call_with_tuple(t->st, maker, value);
+  number = maker->flags == METH_O ? maker->function(maker->self, value)
+                                  : PyObject_CallFunctionObjArgs(maker->callable, value, NULL);
   PY_DROP(value);
   return number;
+}
+/* Makes a Decimal of the text of a number. That of an int takes half of the time. */
+static PyObject *decimal_of(const change_text *t, const char *text, size_t len) {
+  PyObject *whole = make_int(text, len);
+  if (whole) return make_decimal(t, &t->st->make_from_int, whole);
+  if (PyErr_Occurred()) return NULL;
+  return make_decimal(t, &t->st->make_decimal,
+                      PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "surrogateescape"));
 }
 /* Reads a number as Decimal. Short numbers (counters, small amounts) come again and again, and a Decimal
  * never changes, so those that came last are kept. */
@@ -279,7 +334,7 @@ static PyObject *read_number(change_text *t) {
     t->at--;
     whole = read_string(t);
     if (!whole) return NULL;
-    number = make_decimal(t, whole);
+    number = make_decimal(t, &t->st->make_decimal, whole);
   } else {
     t->at = quote + 1;
     if (len <= SHORT_NUMBER) {
@@ -287,12 +342,10 @@ static PyObject *read_number(change_text *t) {
       number = find_known(known, text, len);
       if (number) return number;
     }
-    number = make_int(text, len);
-    if (!number) number = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "surrogateescape");
-    number = make_decimal(t, number);
+    number = decimal_of(t, text, len);
     if (number && known) keep_known(known, text, len, number);
   }
-  if (number) return number;
+  if (number || PyErr_ExceptionMatches(PyExc_MemoryError)) return number;
   PyErr_Clear();
   return raise_bad(t, "a number that is none");
 }
@@ -366,7 +419,7 @@ static PyObject *read_binary(change_text *t) {
   if (!whole) return NULL;
   bytes = PyObject_CallFunctionObjArgs(t->st->unbase64, whole, NULL);
   PY_DROP(whole);
-  if (bytes) return bytes;
+  if (bytes || PyErr_ExceptionMatches(PyExc_MemoryError)) return bytes;
   PyErr_Clear();
   return raise_bad(t, "base64 that is none");
 }
@@ -515,12 +568,18 @@ static PyObject *read_attribute(change_text *t) {
   int escaped;
   PyObject *value = NULL;
   if (++t->depth > DEPTH_MAX) return raise_bad(t, "attributes too deep in each other");
-  if (need_char(t, '{') || need_char(t, '"')) return NULL;
-  type = t->at;
-  quote = t->end - type > 1 && type[1] == '"' ? type + 1 : find_quote(t, &escaped);
-  if (!quote) return raise_bad(t, "a string without an end");
-  t->at = quote + 1;
-  if (!need_char(t, ':')) value = read_typed(t, type, (size_t)(quote - type));
+  type = t->at + 2;
+  if (t->end - t->at > 5 && t->at[0] == '{' && t->at[1] == '"' && t->at[3] == '"' && t->at[4] == ':') {
+    t->at += 5; /* as nearly all are: one letter, and no space */
+    value = read_typed(t, type, 1);
+  } else {
+    if (need_char(t, '{') || need_char(t, '"')) return NULL;
+    type = t->at;
+    quote = find_quote(t, &escaped);
+    if (!quote) return raise_bad(t, "a string without an end");
+    t->at = quote + 1;
+    if (!need_char(t, ':')) value = read_typed(t, type, (size_t)(quote - type));
+  }
   if (value && need_char(t, '}')) {
     PY_DROP(value);
     value = NULL;
@@ -555,19 +614,19 @@ static int skip_value(change_text *t) {
   return 0;
 }
 
-PyObject *py_change_values(py_state *st, const char *text, size_t len) {
+int py_change_read(py_state *st, const char *text, size_t len, PyObject *parts[3]) {
   static const struct {
     const char *json;
     size_t len;
   } maps[] = {{"Keys", 4}, {"NewImage", 8}, {"OldImage", 8}};
   change_text t = {st, text, text, text + len, 0, NULL};
-  PyObject *dict = PyDict_New();
-  if (!dict) return NULL;
-  if (need_char(&t, '{')) goto bad;
-  if (pass_char(&t, '}')) return dict;
+  size_t i;
+  for (i = 0; i < 3; i++) parts[i] = NULL;
+  if (need_char(&t, '{')) return -1;
+  if (pass_char(&t, '}')) return 0;
   do {
     const char *name, *quote;
-    size_t i, name_len;
+    size_t name_len;
     int escaped;
     if (need_char(&t, '"')) goto bad;
     name = t.at;
@@ -584,14 +643,50 @@ PyObject *py_change_values(py_state *st, const char *text, size_t len) {
     if (i == 3) {
       if (skip_value(&t)) goto bad;
     } else {
-      PyObject *map = read_map(&t);
-      int status = map ? PyDict_SetItem(dict, st->parts[i], map) : -1;
-      PY_DROP(map);
-      if (status) goto bad;
+      PyObject *map = read_map(&t), *before = parts[i];
+      parts[i] = map;
+      PY_DROP(before);
+      if (!map) goto bad;
     }
   } while (pass_char(&t, ','));
-  if (!need_char(&t, '}')) return dict;
+  if (!need_char(&t, '}')) return 0;
 bad:
-  PY_DROP(dict);
-  return NULL;
+  for (i = 0; i < 3; i++) {
+    PY_DROP(parts[i]);
+    parts[i] = NULL;
+  }
+  return -1;
+}
+
+static PyObject *none_for_null(PyObject *value) {
+  if (value) return value;
+  PY_HOLD(Py_None);
+  return Py_None;
+}
+static PyObject *read_kind(py_state *st, sloop_str_t event) {
+  static const char *const names[] = {"INSERT", "MODIFY", "REMOVE"};
+  size_t i;
+  for (i = 0; i < 3; i++) {
+    if (event.len == 6 && memcmp(event.base, names[i], 6) == 0) {
+      PY_HOLD(st->kinds[i]);
+      return st->kinds[i];
+    }
+  }
+  return py_text(event.base, event.len);
+}
+PyObject *py_change_new(py_state *st, sloop_str_t event, const char *text, size_t len) {
+  PyObject *parts[3], *kind, *change;
+  Py_ssize_t i;
+  if (py_change_read(st, text, len, parts)) return NULL;
+  if (!parts[0]) parts[0] = PyDict_New();
+  kind = read_kind(st, event);
+  change = parts[0] && kind ? st->alloc_change(st->change, 4) : NULL;
+  if (!change) {
+    PY_DROP(kind);
+    for (i = 0; i < 3; i++) PY_DROP(parts[i]);
+    return NULL;
+  }
+  PyTuple_SetItem(change, 0, kind);
+  for (i = 0; i < 3; i++) PyTuple_SetItem(change, i + 1, none_for_null(parts[i]));
+  return change;
 }

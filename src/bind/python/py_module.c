@@ -97,11 +97,23 @@ static PyObject *check_options(PyObject *self, PyObject *options) {
   Py_RETURN_NONE;
 }
 /* Parses bytes as Record.change parses a payload. The tests of the parser call this function. */
-static PyObject *read_change(PyObject *self, PyObject *args) {
-  const char *text;
+static PyObject *read_change(PyObject *self, PyObject *bytes) {
+  py_state *st = PyModule_GetState(self);
+  char *text;
   Py_ssize_t len;
-  if (!PyArg_ParseTuple(args, "y#:change_values", &text, &len)) return NULL;
-  return py_change_values(PyModule_GetState(self), text, (size_t)len);
+  PyObject *parts[3], *dict;
+  int i, bad;
+  if (PyBytes_AsStringAndSize(bytes, &text, &len) || py_change_read(st, text, (size_t)len, parts))
+    return NULL;
+  dict = PyDict_New();
+  bad = !dict;
+  for (i = 0; i < 3; i++) {
+    if (!bad && parts[i]) bad = PyDict_SetItem(dict, st->parts[i], parts[i]) != 0;
+    PY_DROP(parts[i]);
+  }
+  if (!bad) return dict;
+  PY_DROP(dict);
+  return NULL;
 }
 static PyObject *get_err_name(PyObject *self, PyObject *args) {
   int code;
@@ -120,17 +132,45 @@ static PyObject *import_name(const char *module, const char *name) {
   PY_DROP(m);
   return value;
 }
-/* Returns a function that makes Decimals of texts and ints, each exact, whatever the context of the thread
- * is. */
-static PyObject *exact_decimals(void) {
+/* Looks how a function is called. Returns -1: an exception is set. */
+static int fill_maker(py_maker *maker, PyObject *callable) {
+  maker->callable = callable;
+  maker->self = NULL;
+  maker->function = NULL;
+  maker->flags = 0;
+  if (!callable) return -1;
+  if (!PyCFunction_Check(callable)) return 0; /* a decimal module without C */
+  maker->flags = PyCFunction_GetFlags(callable);
+  if (maker->flags != METH_O && maker->flags != METH_VARARGS) {
+    maker->flags = 0;
+    return 0;
+  }
+  maker->function = PyCFunction_GetFunction(callable);
+  maker->self = PyCFunction_GetSelf(callable);
+  return 0;
+}
+/* Makes functions that make Decimals of texts and of ints, each exact, whatever the context of the thread is.
+ * Returns -1: an exception is set. */
+static int exact_decimals(py_state *st) {
   PyObject *invalid = import_name("decimal", "InvalidOperation"), *make = import_name("decimal", "Context");
   PyObject *prec = import_name("decimal", "MAX_PREC"), *low = import_name("decimal", "MIN_EMIN");
   PyObject *high = import_name("decimal", "MAX_EMAX"), *none = PyTuple_New(0), *named = NULL, *context = NULL;
-  PyObject *function = NULL;
+  PyObject *of_text = NULL, *of_int = NULL, *tried;
   if (invalid && make && prec && low && high && none)
     named = Py_BuildValue("{sOsOsOs[O]}", "prec", prec, "Emin", low, "Emax", high, "traps", invalid);
   if (named) context = PyObject_Call(make, none, named);
-  if (context) function = PyObject_GetAttrString(context, "create_decimal");
+  if (context) of_text = PyObject_GetAttrString(context, "create_decimal");
+  if (of_text) {
+    of_int = PyObject_GetAttrString(context, "create_decimal_from_float");
+    tried = of_int ? PyObject_CallFunction(of_int, "i", 7) : NULL;
+    if (!tried) { /* it is not said anywhere that it takes ints, only that it does */
+      PyErr_Clear();
+      PY_DROP(of_int);
+      PY_HOLD(of_text);
+      of_int = of_text;
+    }
+    PY_DROP(tried);
+  }
   PY_DROP(invalid);
   PY_DROP(make);
   PY_DROP(prec);
@@ -139,7 +179,17 @@ static PyObject *exact_decimals(void) {
   PY_DROP(none);
   PY_DROP(named);
   PY_DROP(context);
-  return function;
+  return fill_maker(&st->make_decimal, of_text) || fill_maker(&st->make_from_int, of_int) ? -1 : 0;
+}
+/* Looks how a Change is made. Returns -1: an exception is set. */
+static int find_change(py_state *st) {
+  st->change = (PyTypeObject *)import_name("sloop._values", "Change");
+  st->kinds[0] = PyUnicode_InternFromString("INSERT");
+  st->kinds[1] = PyUnicode_InternFromString("MODIFY");
+  st->kinds[2] = PyUnicode_InternFromString("REMOVE");
+  if (!st->change || !st->kinds[0] || !st->kinds[1] || !st->kinds[2]) return -1;
+  *(void **)&st->alloc_change = PyType_GetSlot(st->change, Py_tp_alloc);
+  return st->alloc_change ? 0 : -1;
 }
 static int add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec) {
   *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
@@ -190,8 +240,6 @@ static int fill_module(PyObject *module) {
   st->make_error = import_name("sloop._errors", "make");
   st->state_error = import_name("sloop._errors", "StateError");
   st->fork_error = import_name("sloop._errors", "ForkError");
-  st->make_change = import_name("sloop._values", "make_change");
-  st->make_decimal = exact_decimals();
   st->parts[0] = PyUnicode_InternFromString("keys");
   st->parts[1] = PyUnicode_InternFromString("new");
   st->parts[2] = PyUnicode_InternFromString("old");
@@ -208,7 +256,7 @@ static int fill_module(PyObject *module) {
     st->from_timestamp = PyObject_GetAttrString(type, "fromtimestamp");
     PY_DROP(type);
   }
-  if (!st->make_error || !st->state_error || !st->fork_error || !st->make_change || !st->make_decimal ||
+  if (!st->make_error || !st->state_error || !st->fork_error || exact_decimals(st) || find_change(st) ||
       !st->parts[0] || !st->parts[1] || !st->parts[2] || !st->unbase64 || !st->utc || !st->from_timestamp)
     return -1;
   if (add_type(module, &st->loop, &py_loop_spec) || add_type(module, &st->consumer, &py_consumer_spec) ||
@@ -222,7 +270,7 @@ static int fill_module(PyObject *module) {
 static PyMethodDef functions[] = {
     {"features", get_features, METH_NOARGS, "features() - the versions that it was built with."},
     {"running", get_running, METH_NOARGS, "running() - the libraries at work: {name: (version, file)}."},
-    {"change_values", read_change, METH_VARARGS, "change_values(json) - the dict of a change's JSON."},
+    {"change_values", read_change, METH_O, "change_values(json) - the dict of a change's JSON."},
     {"check_options", check_options, METH_O, "check_options(options) - raises OptionError."},
     {"err_name", get_err_name, METH_VARARGS, "err_name(code) - EAUTH of -5001."},
     {"strerror", get_strerror, METH_VARARGS, "strerror(code) - a sentence about the code."},

@@ -60,15 +60,26 @@ typedef struct py_shape {
 } py_shape;
 
 /* The objects that one import of the module keeps. */
+/* A function of one argument, written in C as a rule, which is called without a detour then. */
+typedef struct py_maker {
+  PyObject *callable, *self; /* self: borrowed, what `function` is called with */
+  PyCFunction function;
+  int flags; /* METH_O, METH_VARARGS, or 0: `callable` is called */
+} py_maker;
+
 typedef struct py_state {
   PyTypeObject *loop, *consumer, *admin, *batch, *records, *record, *creds, *finished;
   PyObject *make_error; /* sloop._errors.make(code, message, **fields) */
   PyObject *state_error, *fork_error;
   PyObject *from_timestamp, *utc; /* datetime.fromtimestamp, datetime.timezone.utc */
-  PyObject *make_decimal;         /* create_decimal() of a context that never rounds */
+  py_maker make_decimal;          /* create_decimal() of a context that never rounds */
+  py_maker make_from_int;         /* create_decimal_from_float() of that context, which takes ints */
+  PyObject *spare_args;           /* a tuple for one argument that nobody uses; NULL: there is none */
   PyObject *unbase64;             /* binascii.a2b_base64 */
   PyObject *parts[3];             /* "keys", "new" and "old" */
-  PyObject *make_change;          /* sloop._values.make_change(record, values) */
+  PyTypeObject *change;           /* sloop._values.Change */
+  allocfunc alloc_change;         /* how objects of that type are made */
+  PyObject *kinds[3];             /* "INSERT", "MODIFY" and "REMOVE" */
   py_known names[PY_KNOWN_MAX];   /* names of attributes that came last, each at the place of its hash */
   py_known numbers[PY_KNOWN_MAX]; /* the same of short numbers, as Decimals */
   py_shape shapes[PY_SHAPES_MAX]; /* names of items that came last, by their first name and their number */
@@ -214,8 +225,11 @@ PyObject *py_record_copy(py_state *st, const sloop_record_t *from);
 void py_record_detach(py_record *r);
 
 /* py_change.c */
-/* Returns a dict with the members of a change ("dynamodb"): keys, new and old as Python values. */
-PyObject *py_change_values(py_state *st, const char *text, size_t len);
+/* Reads the members of a change ("dynamodb") as Python values: keys, new and old, as new references or NULL.
+ * Returns 0, or raises and returns -1. */
+int py_change_read(py_state *st, const char *text, size_t len, PyObject *parts[3]);
+/* Returns a Change with what py_change_read() reads. */
+PyObject *py_change_new(py_state *st, sloop_str_t event, const char *text, size_t len);
 
 /* py_admin.c */
 extern PyType_Spec py_admin_spec;

@@ -132,11 +132,11 @@ static void end_view(py_record *o) {
 
 /* The objects that it makes may have the garbage collector run, and a finalizer may give the batch back. */
 static PyObject *change_of(py_record *o, const sloop_record_t *r) {
-  PyObject *values;
+  PyObject *change;
   begin_view(o);
-  values = py_change_values(o->st, r->data.base, r->data.len);
+  change = py_change_new(o->st, r->event, r->data.base, r->data.len);
   end_view(o);
-  return values ? PyObject_CallFunction(o->st->make_change, "ON", (PyObject *)o, values) : NULL;
+  return change;
 }
 GETTER(stream, py_text0(r->stream))
 GETTER(shard, py_text0(r->shard))

@@ -438,6 +438,69 @@ class ChangeValues(unittest.TestCase):
                 with self.assertRaises(ValueError):
                     self.values({"a": {"N": bad}})
 
+    def test_random_values_are_those_of_boto3_to_the_digit(self):
+        try:
+            from boto3.dynamodb.types import TypeDeserializer
+        except ImportError:
+            self.skipTest("boto3 is not installed")
+        import random
+        rnd, deserialize = random.Random(11), TypeDeserializer().deserialize
+
+        def number():
+            """Any number of DynamoDB: at most 38 digits, from 1E-130 to 9.9E+125, in any of its spellings."""
+            digits = str(rnd.randrange(10 ** rnd.randrange(1, 39)))
+            point = rnd.choice([None, None, rnd.randrange(len(digits) + 1)])
+            text = digits if point is None else digits[:point] + "." + digits[point:]
+            sign = rnd.choice(["", "", "-", "+"])
+            return sign + text + rnd.choice(["", "", "", f"E{rnd.randrange(-90, 80)}", f"e+{rnd.randrange(80)}"])
+
+        def exact(value):
+            """With all that == does not see: types, and the digits and exponent of a Decimal."""
+            if isinstance(value, Decimal):
+                return value.as_tuple()
+            if isinstance(value, dict):
+                return dict, [(name, exact(one)) for name, one in value.items()]
+            if isinstance(value, list):
+                return list, [exact(one) for one in value]
+            return (set, sorted(map(repr, value))) if isinstance(value, set) else (type(value), value)
+
+        def value(depth):
+            kind = rnd.choice(["S", "N", "N", "BOOL", "NULL", "NS", "L", "M"] if depth else ["S", "N"])
+            return {kind: {"S": lambda: rnd.choice(["", "a", "\u20ac\"\\"]) * rnd.randrange(40), "N": number,
+                           "BOOL": lambda: rnd.random() < 0.5, "NULL": lambda: True,
+                           "NS": lambda: [number() for _ in range(3)],
+                           "L": lambda: [value(depth - 1) for _ in range(rnd.randrange(4))],
+                           "M": lambda: {f"n{i}": value(depth - 1) for i in range(rnd.randrange(5))}}[kind]()}
+
+        numbers = 0
+        for _ in range(3000):
+            image = {f"a{i}": value(2) for i in range(rnd.randrange(1, 9))}
+            want = {name: deserialize(one) for name, one in image.items()}
+            self.assertEqual(exact(self.values(image)), exact(want), image)
+            numbers += json.dumps(image).count('"N"')
+        self.assertGreater(numbers, 5000)
+
+    def test_the_collector_while_numbers_are_made(self):
+        import gc
+        text = json.dumps({"NewImage": {f"a{i}": {"N": f"{i}.125"} for i in range(500)}}).encode()
+        want, threshold, runs = sloop._native.change_values(text), gc.get_threshold(), []
+
+        class Again:
+            def __init__(self):
+                self.me = self
+
+            def __del__(self):
+                runs.append(sloop._native.change_values(text) == want)
+
+        try:
+            gc.set_threshold(1)
+            for _ in range(20):
+                Again()
+                self.assertEqual(sloop._native.change_values(text), want)
+        finally:
+            gc.set_threshold(*threshold)
+        self.assertTrue(runs and all(runs))
+
     def test_base64_of_every_length(self):
         for size in range(70):
             data = bytes(range(200, 200 - size, -1))

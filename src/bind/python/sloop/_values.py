@@ -83,10 +83,6 @@ class Change(NamedTuple):
     """The item before the change."""
 
 
-def make_change(record: Any, values: Dict[str, Any]) -> Change:
-    return Change(record.event, values.get("keys", {}), values.get("new"), values.get("old"))
-
-
 class ShardEvent(NamedTuple):
     """What happened to a shard: opened, ended, stopped, repositioned, lost, released, read_out, leaving."""
 
