@@ -136,8 +136,8 @@ static void on_closed(sloop_admin_t *native, void *arg) {
   (void)native;
   *a->link = a->next;
   if (a->next) a->next->link = a->link;
-  PY_HOLD(Py_None);
-  py_loop_tell(a->loop, a->owner, PY_CLOSED, Py_None);
+  py_loop_tell_kept(a->loop, a->closed);
+  a->closed = NULL;
   PY_DROP(a);
 }
 
@@ -154,6 +154,7 @@ static py_admin *new_admin(py_loop *l, PyObject *owner, PyObject *name) {
   a->a = NULL;
   a->owner = owner;
   a->name = name;
+  a->closed = NULL;
   a->next = NULL;
   a->link = NULL;
   return a;
@@ -183,6 +184,12 @@ PyObject *py_admin_open(PyObject *self, PyObject *args) {
   if (py_fill_options(l->st, &o, options, start)) return NULL;
   a = new_admin(l, owner, name);
   if (!a) return NULL;
+  PY_HOLD(Py_None);
+  a->closed = py_kept_new(owner, PY_CLOSED, Py_None);
+  if (!a->closed) {
+    PY_DROP(a);
+    return NULL;
+  }
   o.arg = a;
   o.on_error = on_error;
   o.on_log = on_log;
@@ -209,6 +216,7 @@ void py_admin_close(py_admin *a) {
 static void free_admin(PyObject *self) {
   py_admin *a = (py_admin *)self;
   PyTypeObject *type = Py_TYPE(self);
+  py_kept_free(a->closed);
   PY_DROP(a->owner);
   PY_DROP(a->name);
   PY_DROP(a->consumer);
@@ -219,7 +227,8 @@ static void free_admin(PyObject *self) {
 
 /* ---- requests ------------------------------------------------------------------------------------ */
 
-/* Returns the open handle, or raises and returns NULL. */
+/* Returns the open handle, or raises and returns NULL. Arguments are read before, because their __index__()
+ * and __bool__() may close it. */
 static py_admin *open_of(PyObject *self, const char *what) {
   py_admin *a = (py_admin *)self;
   if (py_loop_check(a->loop, what)) return NULL;
@@ -243,59 +252,72 @@ static py_admin *open_of(PyObject *self, const char *what) {
   } while (0)
 
 static PyObject *ask_leases(PyObject *self, PyObject *args) {
-  py_admin *a = open_of(self, "leases()");
+  py_admin *a;
   long long number;
-  if (!a || !PyArg_ParseTuple(args, "L:leases", &number)) return NULL;
+  if (!PyArg_ParseTuple(args, "L:leases", &number)) return NULL;
+  a = open_of(self, "leases()");
+  if (!a) return NULL;
   BEGIN_REQUEST("leases()", sloop_admin_leases(a->a, on_leases, op));
 }
 static PyObject *ask_lag(PyObject *self, PyObject *args) {
-  py_admin *a = open_of(self, "lag()");
+  py_admin *a;
   long long number;
   unsigned limit_ms;
-  if (!a || !PyArg_ParseTuple(args, "LI:lag", &number, &limit_ms)) return NULL;
+  if (!PyArg_ParseTuple(args, "LI:lag", &number, &limit_ms)) return NULL;
+  a = open_of(self, "lag()");
+  if (!a) return NULL;
   BEGIN_REQUEST("lag()", sloop_admin_lag(a->a, limit_ms, on_leases, op));
 }
 static PyObject *explain_shard(PyObject *self, PyObject *args) {
-  py_admin *a = open_of(self, "explain()");
+  py_admin *a;
   long long number;
   const char *shard;
-  if (!a || !PyArg_ParseTuple(args, "Ls:explain", &number, &shard)) return NULL;
+  if (!PyArg_ParseTuple(args, "Ls:explain", &number, &shard)) return NULL;
+  a = open_of(self, "explain()");
+  if (!a) return NULL;
   BEGIN_REQUEST("explain()", sloop_admin_explain(a->a, shard, on_explained, op));
 }
 static PyObject *release_lease(PyObject *self, PyObject *args) {
-  py_admin *a = open_of(self, "release()");
+  py_admin *a;
   long long number;
   const char *name;
-  if (!a || !PyArg_ParseTuple(args, "Ls:release", &number, &name)) return NULL;
+  if (!PyArg_ParseTuple(args, "Ls:release", &number, &name)) return NULL;
+  a = open_of(self, "release()");
+  if (!a) return NULL;
   BEGIN_REQUEST("release()", sloop_admin_release(a->a, name, on_result, op));
 }
 static PyObject *reset_position(PyObject *self, PyObject *args) {
-  py_admin *a = open_of(self, "reset()");
+  py_admin *a;
   long long number;
   const char *shard;
   PyObject *tuple;
   int force;
   sloop_position_t to;
-  if (!a || !PyArg_ParseTuple(args, "LzOp:reset", &number, &shard, &tuple, &force) ||
-      py_read_position(tuple, &to))
+  if (!PyArg_ParseTuple(args, "LzOp:reset", &number, &shard, &tuple, &force) || py_read_position(tuple, &to))
     return NULL;
+  a = open_of(self, "reset()");
+  if (!a) return NULL;
   BEGIN_REQUEST("reset()", sloop_admin_reset(a->a, shard, &to, force, on_result, op));
 }
 static PyObject *drain_app(PyObject *self, PyObject *args) {
-  py_admin *a = open_of(self, "drain()");
+  py_admin *a;
   long long number;
   int on;
   unsigned limit_ms;
-  if (!a || !PyArg_ParseTuple(args, "LpI:drain", &number, &on, &limit_ms)) return NULL;
+  if (!PyArg_ParseTuple(args, "LpI:drain", &number, &on, &limit_ms)) return NULL;
+  a = open_of(self, "drain()");
+  if (!a) return NULL;
   BEGIN_REQUEST("drain()", sloop_admin_drain(a->a, on, limit_ms, on_drain, op));
 }
 static PyObject *pause_lease(PyObject *self, PyObject *args) {
-  py_admin *a = open_of(self, "pause()");
+  py_admin *a;
   long long number;
   const char *shard;
   int on;
   unsigned limit_ms;
-  if (!a || !PyArg_ParseTuple(args, "LspI:pause", &number, &shard, &on, &limit_ms)) return NULL;
+  if (!PyArg_ParseTuple(args, "LspI:pause", &number, &shard, &on, &limit_ms)) return NULL;
+  a = open_of(self, "pause()");
+  if (!a) return NULL;
   BEGIN_REQUEST("pause()", sloop_admin_pause(a->a, shard, on, limit_ms, on_result, op));
 }
 static PyObject *close_admin(PyObject *self, PyObject *none_arg) {

@@ -17,6 +17,14 @@ PyObject *py_batch_new(py_consumer *c, sloop_batch_t *b) {
     PyMem_Free(live);
     return NULL;
   }
+  batch->b = NULL;
+  batch->live = live;
+  batch->consumer = NULL;
+  batch->loop = NULL;
+  if (py_loop_owe(c->loop)) {
+    PY_DROP(batch);
+    return NULL;
+  }
   PY_HOLD(c->loop);
   PY_HOLD(c);
   batch->loop = c->loop;
@@ -27,7 +35,6 @@ PyObject *py_batch_new(py_consumer *c, sloop_batch_t *b) {
   batch->views = 0;
   batch->finished = 0;
   batch->generation = py_generation;
-  batch->live = live;
   batch->next = c->batches;
   batch->link = &c->batches;
   if (batch->next) batch->next->link = &batch->next;
@@ -61,6 +68,7 @@ void py_batch_finish(py_batch *batch, size_t acked) {
     for (i = 0; batch->views && i < acked; i++) sloop_batch_ack(batch->b, i);
   }
   if (batch->views) return;
+  batch->loop->owed--;
   sloop_batch_done(take_native(batch), batch->acked);
 }
 
@@ -97,8 +105,8 @@ static PyObject *give_back(PyObject *self, PyObject *args) {
   Py_ssize_t acked = batch->count;
   if (!PyArg_ParseTuple(args, "|O:done", &wanted) || check_out(batch, "Batch.done()")) return NULL;
   if (wanted != Py_None) {
-    acked = PyNumber_AsSsize_t(wanted, PyExc_ValueError);
-    if (acked == -1 && PyErr_Occurred()) return NULL;
+    acked = PyNumber_AsSsize_t(wanted, PyExc_ValueError); /* its __index__() may give the batch back */
+    if ((acked == -1 && PyErr_Occurred()) || check_out(batch, "Batch.done()")) return NULL;
     if (acked < 0 || acked > batch->count)
       return PyErr_Format(PyExc_ValueError, "Batch.done(): acked is %zd, and the batch has %zd records",
                           acked, batch->count);
@@ -142,9 +150,8 @@ PyType_Spec py_finished_spec = {"sloop._native.Finished", sizeof(PyObject), 0, P
 static PyObject *ack_one(PyObject *self, PyObject *number) {
   py_batch *batch = (py_batch *)self;
   Py_ssize_t i;
-  if (check_out(batch, "Batch.ack()")) return NULL;
-  i = PyNumber_AsSsize_t(number, PyExc_IndexError);
-  if (i == -1 && PyErr_Occurred()) return NULL;
+  i = PyNumber_AsSsize_t(number, PyExc_IndexError); /* its __index__() may give the batch back */
+  if ((i == -1 && PyErr_Occurred()) || check_out(batch, "Batch.ack()")) return NULL;
   if (i < 0) i += batch->count;
   if (i < 0 || i >= batch->count) {
     PyErr_SetString(PyExc_IndexError, "Batch.ack(): no such record");

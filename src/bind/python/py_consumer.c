@@ -15,6 +15,10 @@ int py_read_position(PyObject *tuple, sloop_position_t *p) {
   long long at_ms;
   unsigned long long sub;
   sloop_position_init(p, SLOOP_LATEST);
+  if (!PyTuple_Check(tuple)) {
+    PyErr_Format(PyExc_TypeError, "position: a tuple is needed");
+    return -1;
+  }
   if (!PyArg_ParseTuple(tuple, "iLzzKz:position", &kind, &at_ms, &p->shard, &p->seq, &sub, &p->token))
     return -1;
   p->kind = (sloop_position_kind_t)kind;
@@ -34,9 +38,15 @@ int py_fill_options(py_state *st, sloop_opts_t *o, PyObject *options, PyObject *
   char why[160];
   while (PyDict_Next(options, &at, &key, &value)) {
     Py_ssize_t len;
-    const char *name = PyUnicode_AsUTF8AndSize(key, NULL), *text = PyUnicode_AsUTF8AndSize(value, &len);
+    const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+    const char *text = name ? PyUnicode_AsUTF8AndSize(value, &len) : NULL;
     int status;
-    if (!name || !text) return -1;
+    if (!text) {
+      if (!name || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;
+      PyErr_Clear();
+      PyErr_Format(PyExc_ValueError, "%s: a text that can't be written as UTF-8", name);
+      return -1;
+    }
     if (strlen(text) != (size_t)len) {
       PyErr_Format(PyExc_ValueError, "%s: a text with a NUL", name);
       return -1;
@@ -58,6 +68,11 @@ py_op *py_op_new(py_loop *l, PyObject *owner, py_consumer *c, long long number) 
     PyErr_NoMemory();
     return NULL;
   }
+  op->done = py_kept_new(owner, PY_DONE, Py_BuildValue("(LiOO)", number, UV_ENOMEM, Py_None, Py_None));
+  if (!op->done) {
+    PyMem_Free(op);
+    return NULL;
+  }
   PY_HOLD(owner);
   op->loop = l;
   op->owner = owner;
@@ -67,13 +82,24 @@ py_op *py_op_new(py_loop *l, PyObject *owner, py_consumer *c, long long number) 
 }
 void py_op_free(py_op *op) {
   if (!op) return;
+  py_kept_free(op->done);
   PY_DROP(op->owner);
   PyMem_Free(op);
 }
 void py_op_done(py_op *op, int status, PyObject *result, const sloop_error_t *e) {
-  PyObject *error = py_error_dict(e);
-  PyObject *payload = result && error ? Py_BuildValue("(LiOO)", op->number, status, result, error) : NULL;
-  py_loop_tell(op->loop, op->owner, PY_DONE, payload);
+  PyObject *error, *payload, *event;
+  if (!result) PyErr_Clear();
+  error = py_error_dict(e);
+  payload = result && error ? Py_BuildValue("(LiOO)", op->number, status, result, error) : NULL;
+  event = payload ? Py_BuildValue("(OiO)", op->owner, PY_DONE, payload) : NULL;
+  if (event) {
+    PY_DROP(op->done->event);
+    op->done->event = event;
+  }
+  PyErr_Clear();
+  py_loop_tell_kept(op->loop, op->done);
+  op->done = NULL;
+  PY_DROP(payload);
   PY_DROP(result);
   PY_DROP(error);
   py_op_free(op);
@@ -85,13 +111,14 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   py_consumer *c = arg;
   PyObject *batch = py_batch_new(c, b);
   (void)s;
-  if (!batch) sloop_batch_done(b, 0);
+  if (!batch) sloop_batch_done(b, 0); /* its records come again */
   py_loop_tell(c->loop, c->owner, PY_BATCH, batch);
 }
 static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   py_consumer *c = arg;
   (void)s;
-  py_loop_tell(c->loop, c->owner, PY_SHARD, Py_BuildValue("(ss)", sloop_shard_event_name(e->kind), e->shard));
+  py_loop_tell(c->loop, c->owner, PY_SHARD,
+               Py_BuildValue("(sN)", sloop_shard_event_name(e->kind), py_text0(e->shard)));
 }
 static void on_tip(sloop_t *s, void *arg) {
   py_consumer *c = arg;
@@ -102,11 +129,11 @@ static void on_tip(sloop_t *s, void *arg) {
 static void on_loss(sloop_t *s, const sloop_loss_t *e, void *arg) {
   py_consumer *c = arg;
   (void)s;
-  py_loop_tell(
-      c->loop, c->owner, PY_LOSS,
-      Py_BuildValue("{sssssssOsNsLsL}", "shard", e->shard, "from_sequence", e->from_seq, "to_sequence",
-                    e->to_seq, "certain", e->certain ? Py_True : Py_False, "message", py_text0(e->message),
-                    "since_ms", (long long)e->since_ms, "until_ms", (long long)e->until_ms));
+  py_loop_tell(c->loop, c->owner, PY_LOSS,
+               Py_BuildValue("{sNsNsNsOsNsLsL}", "shard", py_text0(e->shard), "from_sequence",
+                             py_text0(e->from_seq), "to_sequence", py_text0(e->to_seq), "certain",
+                             e->certain ? Py_True : Py_False, "message", py_text0(e->message), "since_ms",
+                             (long long)e->since_ms, "until_ms", (long long)e->until_ms));
 }
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   py_consumer *c = arg;
@@ -147,8 +174,8 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   py_consumer *c = arg;
   (void)s;
   py_loop_tell(c->loop, c->owner, PY_LEASE,
-               Py_BuildValue("(sssNK)", sloop_lease_event_name(e->kind), e->shard, e->worker,
-                             py_text0(e->text), (unsigned long long)e->epoch));
+               Py_BuildValue("(sNNNK)", sloop_lease_event_name(e->kind), py_text0(e->shard),
+                             py_text0(e->worker), py_text0(e->text), (unsigned long long)e->epoch));
 }
 static void on_done(sloop_t *s, int status, void *arg) {
   (void)s;
@@ -161,8 +188,8 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   c->native = NULL;
   *c->link = c->next;
   if (c->next) c->next->link = c->link;
-  PY_HOLD(Py_None);
-  py_loop_tell(c->loop, c->owner, PY_CLOSED, Py_None);
+  py_loop_tell_kept(c->loop, c->closed);
+  c->closed = NULL;
   py_op_free(c->listing);
   c->listing = NULL;
   PY_DROP(c);
@@ -176,10 +203,11 @@ static void on_list(sloop_t *s, int status, const sloop_shard_t *const *shards, 
   op->consumer->listing = NULL;
   for (i = 0; list && i < n; i++) {
     const sloop_shard_t *h = shards[i];
-    PyObject *one = Py_BuildValue("{sssssssssssssssOsi}", "id", h->id, "parent", h->parent, "adjacent_parent",
-                                  h->adjacent_parent, "hash_start", h->hash_start, "hash_end", h->hash_end,
-                                  "sequence_start", h->seq_start, "sequence_end", h->seq_end, "closed",
-                                  h->closed ? Py_True : Py_False, "placement", (int)h->placement);
+    PyObject *one = Py_BuildValue(
+        "{sNsNsNsNsNsNsNsOsi}", "id", py_text0(h->id), "parent", py_text0(h->parent), "adjacent_parent",
+        py_text0(h->adjacent_parent), "hash_start", py_text0(h->hash_start), "hash_end",
+        py_text0(h->hash_end), "sequence_start", py_text0(h->seq_start), "sequence_end", py_text0(h->seq_end),
+        "closed", h->closed ? Py_True : Py_False, "placement", (int)h->placement);
     if (!one || PyList_Append(list, one)) {
       PY_DROP(list);
       list = NULL;
@@ -199,6 +227,14 @@ typedef struct py_creds {
 
 PyObject *py_creds_new(py_loop *l, sloop_creds_req_t *rq) {
   py_creds *request = PyObject_New(py_creds, l->st->creds);
+  if (request) {
+    request->rq = NULL;
+    request->loop = NULL;
+    if (py_loop_owe(l)) {
+      PY_DROP(request);
+      request = NULL;
+    }
+  }
   if (!request) {
     sloop_creds_done(rq, UV_ENOMEM, NULL, NULL);
     return NULL;
@@ -230,6 +266,7 @@ static sloop_creds_req_t *take_request(PyObject *self, const char *what) {
   if (py_loop_check(request->loop, what)) return NULL;
   if (!rq) return (sloop_creds_req_t *)(void *)py_raise_state(request->loop->st, "%s: answered before", what);
   request->rq = NULL;
+  request->loop->owed--;
   return rq;
 }
 static PyObject *answer_creds(PyObject *self, PyObject *args) {
@@ -331,8 +368,11 @@ PyObject *py_consumer_open(PyObject *self, PyObject *args) {
   c->batches = NULL;
   c->next = NULL;
   c->link = NULL;
+  PY_HOLD(Py_None);
+  c->closed = py_kept_new(owner, PY_CLOSED, Py_None);
+  if (!c->closed) status = -1;
   fill_callbacks(&o, wanted, c);
-  if (join != Py_None) {
+  if (!status && join != Py_None) {
     if (Py_TYPE(join) != l->st->consumer || ((py_consumer *)join)->loop != l || !((py_consumer *)join)->s) {
       py_raise_state(l->st, "join: that consumer is closed, or belongs to another loop");
       status = -1;
@@ -379,6 +419,7 @@ static void free_consumer(PyObject *self) {
   py_consumer *c = (py_consumer *)self;
   PyTypeObject *type = Py_TYPE(self);
   /* An open consumer holds itself, so this one is closed or was never opened. */
+  py_kept_free(c->closed);
   PY_DROP(c->owner);
   PY_DROP(c->name);
   PY_DROP(c->loop);
@@ -401,7 +442,7 @@ static PyObject *end_call(py_consumer *c, int status, const char *what) {
   return py_raise_code(c->loop->st, status, what);
 }
 
-/* ---- methods ------------------------------------------------------------------------------------- */
+/* ---- methods: arguments first, because a number's __index__() may close the consumer ------------- */
 
 static PyObject *start_consumer(PyObject *self, PyObject *none) {
   py_consumer *c = open_of(self, "start()");
@@ -431,52 +472,61 @@ static PyObject *give_all_back(PyObject *self, PyObject *none) {
   if (status) py_op_free(op);                   \
   return end_call(c, status, what)
 static PyObject *stop_consumer(PyObject *self, PyObject *args) {
-  py_consumer *c = open_of(self, "stop()");
+  py_consumer *c;
   long long number;
   unsigned long long limit_ms;
   py_op *op;
   int status;
-  if (!c || !PyArg_ParseTuple(args, "LK:stop", &number, &limit_ms)) return NULL;
+  if (!PyArg_ParseTuple(args, "LK:stop", &number, &limit_ms)) return NULL;
+  c = open_of(self, "stop()");
+  if (!c) return NULL;
   BEGIN_OP("stop(): not started, or stopping already", sloop_stop(c->s, limit_ms, on_done, op));
 }
 static PyObject *seek_position(PyObject *self, PyObject *args) {
-  py_consumer *c = open_of(self, "seek()");
+  py_consumer *c;
   long long number;
   PyObject *tuple;
   sloop_position_t to;
   py_op *op;
   int status;
-  if (!c || !PyArg_ParseTuple(args, "LO:seek", &number, &tuple) || py_read_position(tuple, &to)) return NULL;
+  if (!PyArg_ParseTuple(args, "LO:seek", &number, &tuple) || py_read_position(tuple, &to)) return NULL;
+  c = open_of(self, "seek()");
+  if (!c) return NULL;
   BEGIN_OP("seek()", sloop_seek(c->s, &to, on_done, op));
 }
 static PyObject *write_checkpoint(PyObject *self, PyObject *args) {
-  py_consumer *c = open_of(self, "checkpoint()");
+  py_consumer *c;
   long long number;
   const char *shard;
   py_op *op;
   int status;
-  if (!c || !PyArg_ParseTuple(args, "Lz:checkpoint", &number, &shard)) return NULL;
+  if (!PyArg_ParseTuple(args, "Lz:checkpoint", &number, &shard)) return NULL;
+  c = open_of(self, "checkpoint()");
+  if (!c) return NULL;
   BEGIN_OP("checkpoint()", sloop_checkpoint(c->s, shard, on_done, op));
 }
 static PyObject *write_checkpoint_at(PyObject *self, PyObject *args) {
-  py_consumer *c = open_of(self, "checkpoint_at()");
+  py_consumer *c;
   long long number;
   const char *shard;
   PyObject *tuple;
   sloop_position_t to;
   py_op *op;
   int status;
-  if (!c || !PyArg_ParseTuple(args, "LsO:checkpoint_at", &number, &shard, &tuple) ||
-      py_read_position(tuple, &to))
+  if (!PyArg_ParseTuple(args, "LsO:checkpoint_at", &number, &shard, &tuple) || py_read_position(tuple, &to))
     return NULL;
+  c = open_of(self, "checkpoint_at()");
+  if (!c) return NULL;
   BEGIN_OP("checkpoint_at()", sloop_checkpoint_at(c->s, shard, &to, on_done, op));
 }
 static PyObject *list_shards(PyObject *self, PyObject *args) {
-  py_consumer *c = open_of(self, "shards()");
+  py_consumer *c;
   long long number;
   py_op *op;
   int status;
-  if (!c || !PyArg_ParseTuple(args, "L:shards", &number)) return NULL;
+  if (!PyArg_ParseTuple(args, "L:shards", &number)) return NULL;
+  c = open_of(self, "shards()");
+  if (!c) return NULL;
   op = py_op_new(c->loop, c->owner, c, number);
   if (!op) return NULL;
   status = sloop_list(c->s, on_list, op);
@@ -491,7 +541,7 @@ static PyObject *list_shards(PyObject *self, PyObject *args) {
 static PyObject *call_with_shard(PyObject *self, PyObject *args, const char *what,
                                  int (*call)(sloop_t *, const char *)) {
   py_consumer *c = open_of(self, what);
-  const char *shard = NULL;
+  const char *shard = NULL; /* reading a str runs no code of the caller */
   return c && PyArg_ParseTuple(args, "|z", &shard) ? end_call(c, call(c->s, shard), what) : NULL;
 }
 static PyObject *pause_shard(PyObject *self, PyObject *args) {
@@ -567,9 +617,9 @@ static PyObject *get_admin(PyObject *self, PyObject *owner) {
   py_consumer *c = open_of(self, "admin");
   return c ? py_admin_of(c, owner) : NULL;
 }
-static PyObject *check_use(PyObject *self, PyObject *none) {
-  (void)none;
-  if (py_loop_check(((py_consumer *)self)->loop, "end()")) return NULL;
+static PyObject *check_use(PyObject *self, PyObject *what) {
+  const char *name = PyUnicode_AsUTF8AndSize(what, NULL);
+  if (!name || py_loop_check(((py_consumer *)self)->loop, name)) return NULL;
   Py_RETURN_NONE;
 }
 static PyObject *is_open(PyObject *self, void *arg) {
@@ -598,7 +648,7 @@ static PyMethodDef methods[] = {
     {"stats", get_stats, METH_NOARGS, "stats() - the numbers of the consumer."},
     {"shard_stats", get_shard_stats, METH_NOARGS, "shard_stats() - the shards that it reads."},
     {"admin", get_admin, METH_O, "admin(owner) - the Admin that is a part of it."},
-    {"check", check_use, METH_NOARGS, "check() - raises on another thread and in a child of fork()."},
+    {"check", check_use, METH_O, "check(what) - raises on another thread and in a child of fork()."},
     {"worker", get_worker, METH_NOARGS, "worker() - this worker's instance."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 
 int py_loop_check(py_loop *l, const char *what) {
   if (l->generation != py_generation) {
@@ -27,14 +28,56 @@ void py_loop_wake(py_loop *l) {
     uv_async_send(&l->world->wake);
 }
 
+/* Puts the event behind the others. Returns -1: there is no memory. */
+static int append_event(py_loop *l, PyObject *event) {
+  if (!PyList_Append(l->events, event)) return 0;
+  PyErr_Clear();
+  return -1;
+}
 void py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload) {
   PyObject *event = payload ? Py_BuildValue("(OiO)", owner, kind, payload) : NULL;
-  if (!event || PyList_Append(l->events, event)) {
-    l->lost = 1;
+  if (!event || append_event(l, event)) {
     PyErr_Clear();
+    if (kind != PY_BATCH && kind != PY_CREDS) l->lost[kind]++;
   }
   PY_DROP(event);
   PY_DROP(payload);
+}
+
+py_kept *py_kept_new(PyObject *owner, int kind, PyObject *payload) {
+  PyObject *event = payload ? Py_BuildValue("(OiO)", owner, kind, payload) : NULL;
+  py_kept *k = event ? PyMem_Malloc(sizeof *k) : NULL;
+  if (k) {
+    k->event = event;
+    k->next = NULL;
+  } else {
+    if (event) PyErr_NoMemory();
+    PY_DROP(event);
+  }
+  PY_DROP(payload);
+  return k;
+}
+void py_kept_free(py_kept *k) {
+  if (k) PY_DROP(k->event);
+  PyMem_Free(k);
+}
+void py_loop_tell_kept(py_loop *l, py_kept *k) {
+  if (append_event(l, k->event)) {
+    k->next = NULL;
+    *l->kept_end = k;
+    l->kept_end = &k->next;
+  } else {
+    py_kept_free(k);
+  }
+}
+/* Tells of the events that the list had no room for. */
+static void tell_again(py_loop *l) {
+  while (l->kept && !append_event(l, l->kept->event)) {
+    py_kept *told = l->kept;
+    l->kept = told->next;
+    py_kept_free(told);
+  }
+  if (!l->kept) l->kept_end = &l->kept;
 }
 
 static void settle_returned(const py_returned *r) {
@@ -45,18 +88,26 @@ static void settle_returned(const py_returned *r) {
   }
 }
 
+int py_loop_owe(py_loop *l) {
+  if (l->returned_n + l->owed >= l->returned_room) {
+    size_t room = l->returned_room ? 2 * l->returned_room : 16;
+    py_returned *more = PyMem_Realloc(l->returned, room * sizeof *more);
+    if (!more) {
+      PyErr_NoMemory();
+      return -1;
+    }
+    l->returned = more;
+    l->returned_room = room;
+  }
+  l->owed++;
+  return 0;
+}
 void py_loop_return(py_loop *l, sloop_batch_t *batch, size_t acked, sloop_creds_req_t *creds) {
   py_returned r = {batch, acked, creds};
+  l->owed--;
   if (!l->world) { /* everything is closed, so this only frees memory */
     settle_returned(&r);
     return;
-  }
-  if (l->returned_n == l->returned_room) {
-    size_t room = l->returned_room ? 2 * l->returned_room : 16;
-    py_returned *more = PyMem_Realloc(l->returned, room * sizeof *more);
-    if (!more) return; /* it stays out: what it holds is lost until the process ends */
-    l->returned = more;
-    l->returned_room = room;
   }
   l->returned[l->returned_n++] = r;
   if (!uv_is_closing((uv_handle_t *)&l->world->wake)) uv_async_send(&l->world->wake);
@@ -80,9 +131,11 @@ static PyObject *new_loop(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
   l->thread = PyThread_get_thread_ident();
   l->generation = py_generation;
   l->running = 0;
-  l->lost = 0;
+  memset(l->lost, 0, sizeof l->lost);
+  l->kept = NULL;
+  l->kept_end = &l->kept;
   l->returned = NULL;
-  l->returned_n = l->returned_room = 0;
+  l->returned_n = l->returned_room = l->owed = 0;
   l->world = NULL;
   l->events = PyList_New(0);
   if (!l->events) goto failed;
@@ -137,7 +190,7 @@ static int check_open(py_loop *l, const char *what) {
   return 0;
 }
 
-/* Runs what is due. Returns the events, or NULL after a failure. */
+/* Runs what is due. Returns the events, or NULL after a failure: nothing was run. */
 static PyObject *run_turn(py_loop *l) {
   PyObject *events, *fresh = PyList_New(0);
   if (!fresh) return NULL;
@@ -145,23 +198,31 @@ static PyObject *run_turn(py_loop *l) {
   settle_all_returned(l);
   uv_run(&l->world->uv, UV_RUN_NOWAIT);
   l->running = 0;
+  tell_again(l);
   events = l->events;
   l->events = fresh;
-  if (l->lost) {
-    l->lost = 0;
-    PY_DROP(events);
-    return PyErr_NoMemory();
-  }
   return events;
 }
 
 static PyObject *turn(PyObject *self, PyObject *none) {
   py_loop *l = (py_loop *)self;
-  PyObject *events;
+  PyObject *events, *due, *pair;
   (void)none;
   if (check_open(l, "Loop.turn()")) return NULL;
-  events = run_turn(l);
-  return events ? Py_BuildValue("(iN)", uv_backend_timeout(&l->world->uv), events) : NULL;
+  pair = PyTuple_New(2); /* made before the turn: a failure behind it would lose the events */
+  events = pair ? run_turn(l) : NULL;
+  if (!events) {
+    PY_DROP(pair);
+    return NULL;
+  }
+  due = PyLong_FromLong(l->kept ? 0 : uv_backend_timeout(&l->world->uv));
+  if (!due) { /* a turn too early does no harm; 0 takes no memory */
+    PyErr_Clear();
+    due = PyLong_FromLong(0);
+  }
+  PyTuple_SetItem(pair, 0, due);
+  PyTuple_SetItem(pair, 1, events);
+  return pair;
 }
 
 static PyObject *wait(PyObject *self, PyObject *args) {
@@ -172,7 +233,7 @@ static PyObject *wait(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "i:wait", &limit_ms) || check_open(l, "Loop.wait()")) return NULL;
   timeout = uv_backend_timeout(&l->world->uv);
   if (timeout < 0 || timeout > limit_ms) timeout = limit_ms;
-  if (l->returned_n) timeout = 0;
+  if (l->returned_n || l->kept) timeout = 0;
   pfd.fd = uv_backend_fd(&l->world->uv);
   pfd.events = POLLIN;
   Py_BEGIN_ALLOW_THREADS got = poll(&pfd, 1, timeout);
@@ -213,6 +274,38 @@ static PyObject *close_all(PyObject *self, PyObject *none) {
   Py_RETURN_NONE;
 }
 
+/* Returns {name of a kind: number} of the events that were lost since the last call. */
+static PyObject *take_lost(PyObject *self, PyObject *none) {
+  static const char *const names[PY_KINDS] = {
+#define X(name, number) [number] = #name,
+      PY_EVENTS(X)
+#undef X
+  };
+  py_loop *l = (py_loop *)self;
+  PyObject *all = PyDict_New();
+  int kind;
+  (void)none;
+  for (kind = 0; all && kind < PY_KINDS; kind++) {
+    PyObject *n = l->lost[kind] ? PyLong_FromUnsignedLong(l->lost[kind]) : NULL;
+    if (!l->lost[kind]) continue;
+    if (!n || PyDict_SetItemString(all, names[kind], n)) {
+      PY_DROP(all);
+      all = NULL;
+    }
+    PY_DROP(n);
+  }
+  if (all) memset(l->lost, 0, sizeof l->lost);
+  return all;
+}
+static PyObject *has_lost(PyObject *self, void *arg) {
+  py_loop *l = (py_loop *)self;
+  int kind;
+  (void)arg;
+  for (kind = 0; kind < PY_KINDS && !l->lost[kind]; kind++) {
+  }
+  return PyBool_FromLong(kind < PY_KINDS);
+}
+
 static PyObject *get_fd(PyObject *self, void *arg) {
   py_loop *l = (py_loop *)self;
   (void)arg;
@@ -231,12 +324,15 @@ static PyObject *is_ours(PyObject *self, void *arg) {
 
 static PyGetSetDef attributes[] = {
     {"fd", get_fd, NULL, "The descriptor that is readable when a turn is due.", NULL},
+    {"has_lost", has_lost, NULL, "Whether take_lost() has something to tell.", NULL},
     {"is_open", is_open, NULL, "Whether consumers of it are open.", NULL},
     {"is_ours", is_ours, NULL, "Whether this process and thread made it.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef methods[] = {
     {"turn", turn, METH_NOARGS, "turn() - runs what is due: (ms until the next turn or -1, events)."},
     {"wait", wait, METH_VARARGS, "wait(limit_ms) - waits for the next turn and runs it: events."},
+    {"take_lost", take_lost, METH_NOARGS,
+     "take_lost() - the events that there was no memory for since the last call: {name: number}."},
     {"close", close_loop, METH_NOARGS, "close() - False: call it again after another turn."},
     {"close_all", close_all, METH_NOARGS, "close_all() - closes all consumers and handles at once."},
     {"open", py_consumer_open, METH_VARARGS,

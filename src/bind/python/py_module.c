@@ -223,6 +223,25 @@ static int add_constants(PyObject *module) {
   return bad ? -1 : 0;
 }
 
+#ifdef Py_GIL_DISABLED
+/* Importing the module turns the lock of a free-threaded build on, unless its user forbids it. Returns -1:
+ * it is off, and an exception is set. */
+static int need_lock(void) {
+  PyObject *ask = import_name("sys", "_is_gil_enabled"), *on = ask ? PyObject_CallNoArgs(ask) : NULL;
+  int is_on = on == Py_True;
+  PY_DROP(ask);
+  PY_DROP(on);
+  if (is_on) return 0;
+  if (!PyErr_Occurred())
+    PyErr_SetString(PyExc_ImportError,
+                    "sloop needs the interpreter's lock (GIL), and PYTHON_GIL=0 or -X gil=0 keeps it off; "
+                    "without these, importing sloop turns it on");
+  return -1;
+}
+#else
+static int need_lock(void) { return 0; }
+#endif
+
 static int fill_module(PyObject *module) {
   static int watching;
   py_state *st = PyModule_GetState(module);
@@ -232,6 +251,7 @@ static int fill_module(PyObject *module) {
                     "process and are closed when the main interpreter ends");
     return -1;
   }
+  if (need_lock()) return -1;
   if (!watching && pthread_atfork(NULL, NULL, on_fork) != 0) {
     PyErr_NoMemory();
     return -1;

@@ -35,6 +35,7 @@ enum {
 #define X(name, number) PY_##name = number,
   PY_EVENTS(X)
 #undef X
+      PY_KINDS
 };
 
 #define PY_KNOWN_MAX 256 /* a power of 2 */
@@ -59,7 +60,6 @@ typedef struct py_shape {
   PyObject *names[PY_SHAPE_MAX];
 } py_shape;
 
-/* The objects that one import of the module keeps. */
 /* A function of one argument, written in C as a rule, which is called without a detour then. */
 typedef struct py_maker {
   PyObject *callable, *self; /* self: borrowed, what `function` is called with */
@@ -67,6 +67,7 @@ typedef struct py_maker {
   int flags; /* METH_O, METH_VARARGS, or 0: `callable` is called */
 } py_maker;
 
+/* The objects that one import of the module keeps. */
 typedef struct py_state {
   PyTypeObject *loop, *consumer, *admin, *batch, *records, *record, *creds, *finished;
   PyObject *make_error; /* sloop._errors.make(code, message, **fields) */
@@ -85,8 +86,16 @@ typedef struct py_state {
   py_shape shapes[PY_SHAPES_MAX]; /* names of items that came last, by their first name and their number */
 } py_state;
 
+/* An event that must arrive even when there is no memory: the end of an operation, of a consumer or of a
+ * handle. It is made when these begin, so telling of it needs no memory. */
+typedef struct py_kept {
+  PyObject *event;
+  struct py_kept *next; /* while the list of events had no room for it */
+} py_kept;
+
 /* A batch or a request for credentials that a finalizer gives back. Finalizers run anywhere, so the
- * loop gives them back at its next turn. */
+ * loop gives them back at its next turn. Each has its place in `returned` from its beginning, so giving back
+ * needs no memory. */
 typedef struct py_returned {
   sloop_batch_t *batch; /* NULL: `creds` is set */
   size_t acked;
@@ -104,16 +113,18 @@ typedef struct py_consumer py_consumer;
 typedef struct py_admin py_admin;
 typedef struct py_loop {
   PyObject_HEAD py_state *st;
-  py_world *world;      /* NULL: closed */
-  PyObject *events;     /* the list that callbacks append to */
-  py_consumer *first;   /* consumers that are open */
-  py_admin *admins;     /* handles of Admin objects that are open */
-  unsigned long thread; /* the thread that made it */
-  unsigned generation;  /* py_generation when it was made */
-  int running;          /* 1 inside Loop.turn() */
-  int lost;             /* 1: an event could not be kept, because there was no memory */
+  py_world *world;              /* NULL: closed */
+  PyObject *events;             /* the list that callbacks append to */
+  py_consumer *first;           /* consumers that are open */
+  py_admin *admins;             /* handles of Admin objects that are open */
+  unsigned long thread;         /* the thread that made it */
+  unsigned generation;          /* py_generation when it was made */
+  int running;                  /* 1 inside Loop.turn() */
+  unsigned long lost[PY_KINDS]; /* events of each kind that there was no memory for, until take_lost() */
+  py_kept *kept, **kept_end;    /* events that `events` had no room for */
   py_returned *returned;
   size_t returned_n, returned_room;
+  size_t owed; /* batches and requests that are out: each has a place in `returned` */
 } py_loop;
 
 typedef struct py_batch py_batch;
@@ -124,6 +135,7 @@ struct py_consumer {
   PyObject *owner;           /* what Loop.turn() names in its events; a weak reference to the Python object */
   PyObject *name;            /* of the stream, for messages */
   struct py_op *listing;     /* the pending sloop_list(), whose callback a close drops */
+  py_kept *closed;           /* the event CLOSED, until it is told */
   py_batch *batches;         /* those that are out */
   py_consumer *next, **link; /* in the list of the loop */
 };
@@ -133,6 +145,7 @@ struct py_admin {
   py_consumer *consumer; /* NULL: the handle is its own */
   sloop_admin_t *a;      /* NULL: closed. Of a consumer: until that is closed */
   PyObject *owner, *name;
+  py_kept *closed;        /* the event CLOSED, until it is told, if the handle is its own */
   py_admin *next, **link; /* in the list of the loop, if the handle is its own */
 };
 
@@ -161,6 +174,7 @@ typedef struct py_record {
 typedef struct py_op {
   py_loop *loop;
   PyObject *owner;       /* owned: whom the event is for */
+  py_kept *done;         /* the event DONE, saying that there is no memory for another one */
   py_consumer *consumer; /* NULL: of an admin handle */
   long long number;
 } py_op;
@@ -184,11 +198,22 @@ extern PyType_Spec py_loop_spec;
 /* Returns 0 if this thread and process may use the loop. Otherwise an exception is set, and the result is
  * -1. `what` names the call. */
 int py_loop_check(py_loop *l, const char *what);
-/* Appends an event for `owner` and takes the reference to payload, which may be NULL after a failure. */
+/* Appends an event for `owner` and takes the reference to payload, which is NULL when there was no memory.
+ * An event without memory is counted as lost. Batches and requests for credentials are not, because these
+ * come again. */
 void py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload);
+/* Makes an event beforehand, and takes the reference to payload. Returns NULL after a failure. */
+py_kept *py_kept_new(PyObject *owner, int kind, PyObject *payload);
+void py_kept_free(py_kept *k);
+/* Appends the event and frees it when it is told. */
+void py_loop_tell_kept(py_loop *l, py_kept *k);
+/* Makes sure of a place in `returned` for a batch or request that is about to be out. Returns -1: an
+ * exception is set. */
+int py_loop_owe(py_loop *l);
 /* Has the loop run again soon. */
 void py_loop_wake(py_loop *l);
-/* Gives a batch, or a request for credentials, back at the next turn. */
+/* Gives a batch, or a request for credentials, back at the next turn, in the place that py_loop_owe()
+ * made. */
 void py_loop_return(py_loop *l, sloop_batch_t *batch, size_t acked, sloop_creds_req_t *creds);
 
 /* py_consumer.c */

@@ -14,7 +14,7 @@ import warnings
 import weakref
 
 import sloop
-from world import World, program_environment
+from world import COLLECTOR, FREE_THREADED, World, program_environment
 
 COMMON = """
 import asyncio, gc, os, signal, sys, threading, time, warnings
@@ -371,6 +371,7 @@ class Life(World):
             gc.set_threshold(*threshold)
         self.assertEqual(len(seen), 3000)
 
+    @unittest.skipIf(FREE_THREADED, COLLECTOR)
     def test_the_collector_gives_a_batch_back_while_a_change_is_read(self):
         self.box.make_table("collected")
         item = {"id": {"S": "a"}, **{f"name{i}": {"M": {"text": {"S": f"value {i}"}}} for i in range(200)}}
@@ -560,6 +561,14 @@ class Life(World):
             print("end", flush=True)
             """), self.stream())
         self.assertEqual(sorted(out.split()), ["end", "refused"])
+
+    def test_a_free_threaded_build_runs_with_its_lock(self):
+        if not FREE_THREADED:
+            self.skipTest("this Python always has its lock")
+        program = COMMON + "print(sys._is_gil_enabled())"
+        self.assertEqual(self.program("import warnings; warnings.simplefilter('ignore')\n" + program, "none"), "True\n")
+        self.program(program, "none", code=1, env={"PYTHON_GIL": "0"})
+        self.assertIn("ImportError: sloop needs the interpreter's lock (GIL), and PYTHON_GIL=0", self.errors)
 
     def test_other_work_goes_on_beside_a_backlog(self):
         name = self.stream(4)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import sloop
-from world import World, texts_of
+from world import COLLECTOR, FREE_THREADED, World, texts_of
 
 
 class Reading(World):
@@ -480,6 +480,7 @@ class ChangeValues(unittest.TestCase):
             numbers += json.dumps(image).count('"N"')
         self.assertGreater(numbers, 5000)
 
+    @unittest.skipIf(FREE_THREADED, COLLECTOR)
     def test_the_collector_while_numbers_are_made(self):
         import gc
         text = json.dumps({"NewImage": {f"a{i}": {"N": f"{i}.125"} for i in range(500)}}).encode()

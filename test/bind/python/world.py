@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import unittest
 
@@ -13,6 +14,8 @@ from box import NO_LIMITS, Box  # noqa: E402
 from command import environment  # noqa: E402
 
 LIMIT = 60
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+COLLECTOR = "the collector of a free-threaded build does not run at each allocation"
 
 
 class World(unittest.TestCase):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Set, Union
 
 from . import _native
 from ._consumer import CredentialsCallable, Options, Party, give_credentials, milliseconds, option_texts, place_tuple, start_tuple
@@ -62,8 +62,9 @@ class _AdminBase(Party):
         native = getattr(self, "_native", None)
         if native is not None and self._host is None and not self._is_over:
             try:
-                native.close()
-            except Error:  # another thread, or a child of fork()
+                assert self._driver is not None
+                self._driver.close_forgotten(native)
+            except Exception:  # a child of fork(), or the interpreter's end
                 return
 
 
@@ -88,10 +89,12 @@ class AsyncAdmin(_AdminBase):
             if not driver.uv.is_open:
                 driver._release()
         self._over = asyncio.Event()
+        self._tasks: Set[asyncio.Task[None]] = set()
         return self
 
     async def __aexit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
                         trace: Optional[TracebackType]) -> None:
+        self._check_loop("aclose()")
         self._opened("aclose()").close()
         while not self._is_over:
             self._over.clear()
@@ -101,7 +104,9 @@ class AsyncAdmin(_AdminBase):
         self._over.set()
 
     def _give_credentials(self, request: _native.CredsRequest) -> None:
-        self._task = asyncio.get_running_loop().create_task(give_credentials(self._credentials, request))
+        task = asyncio.get_running_loop().create_task(give_credentials(self._credentials, request))
+        self._tasks.add(task)  # asyncio itself holds it weakly
+        task.add_done_callback(self._tasks.discard)
 
     async def _ask(self, what: str, name: str, *args: Any) -> Any:
         if self._failure is not None:
@@ -167,6 +172,8 @@ class Admin(_AdminBase):
         self._driver.close_now(5.0)
 
     def _ask(self, what: str, name: str, *args: Any) -> Any:
+        if self._failure is not None:
+            raise self._failure
         return (self._host or self)._run_in_turns(what, getattr(self._opened(what), name), *args)
 
     def leases(self) -> Leases:

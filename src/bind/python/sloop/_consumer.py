@@ -229,6 +229,25 @@ def _frozen(value: Any) -> Any:
     return value if freeze is None else freeze()
 
 
+def reason_of(error: BaseException) -> str:
+    """Why a callable for credentials gave none, as the native module takes it."""
+    try:
+        text = f"the callable for credentials failed: {type(error).__name__}: {error}"
+    except Exception:
+        text = f"the callable for credentials failed: {type(error).__name__}"
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+
+
+def need_callable(name: str, value: object) -> None:
+    """Raises TypeError unless the value is None or can be called from a turn, where nobody awaits a coroutine."""
+    if value is None:
+        return
+    if not callable(value):
+        raise TypeError(f"{name}: a callable is needed, not {type(value).__name__}")
+    if name != "credentials" and (inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value)):
+        raise TypeError(f"{name}: a plain callable is needed, not a coroutine function; it may create a task")
+
+
 def answer_request(request: _native.CredsRequest, keys: Credentials) -> None:
     expires_ms = -1 if keys.expires is None else round(keys.expires.timestamp() * 1000)
     request.answer(keys.access_key, keys.secret_key, keys.token, expires_ms)
@@ -242,8 +261,8 @@ class Party:
     def __init__(self, stream: str, credentials: Optional[CredentialsCallable],
                  on_error: Optional[Callable[[Error], object]]) -> None:
         need_type("stream", stream, str, "a str")
-        if credentials is not None and not callable(credentials):
-            raise TypeError(f"credentials: a callable is needed, not {type(credentials).__name__}")
+        need_callable("credentials", credentials)
+        need_callable("on_error", on_error)
         self.stream = stream
         self._credentials = credentials
         self._on_error = on_error
@@ -261,30 +280,42 @@ class Party:
             self._failure = error
         self._wake()
 
+    @property
+    def _is_stopped(self) -> bool:
+        return self._is_over
+
     def _stop_at_exit(self) -> bool:
         return False
+
+    def _check_loop(self, what: str) -> None:
+        """Raises StateError unless asyncio's running loop is the one that runs the turns: another one would wait for ever."""
+        driver = self._driver
+        if isinstance(driver, AsyncDriver) and asyncio.get_running_loop() is not driver.loop:
+            raise StateError(f"{what}: {self.stream!r} was opened on another event loop"
+                             f"{', which is closed' if driver.loop.is_closed() else ''}; open one on this loop")
 
     def _call(self, callback: Callable[..., object], *args: Any) -> None:
         """Calls a callable of the user: what it raises ends the consumer's iteration, not the loop."""
         try:
             callback(*args)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # CancelledError too: asyncio would drop it
             self._fail(error)
 
-    def _moved(self) -> None:
-        """What came before a seek is no longer wanted; records of other shards come again."""
-
-    def _then(self, what: str, moves: bool, tell: Callable[[Any, Optional[BaseException]], None]
-              ) -> Callable[[int, Any, Optional[Dict[str, Any]]], None]:
+    def _then(self, what: str, after: Optional[Callable[[int], None]],
+              tell: Callable[[Any, Optional[BaseException]], None]) -> Callable[[int, Any, Optional[Dict[str, Any]]], None]:
         def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
-            if moves and status == 0:
-                self._moved()  # later events bring what is behind the new position
+            if after is not None:
+                after(status)
             tell(result, outcome(what, status, error))
 
         return then
 
-    async def _run_on_loop(self, what: str, call: Callable[..., object], *args: Any, moves: bool = False) -> Any:
-        """Begins an operation and waits for its end while asyncio's loop runs."""
+    async def _run_on_loop(self, what: str, call: Callable[..., object], *args: Any,
+                           after: Optional[Callable[[int], None]] = None) -> Any:
+        """Begins an operation and waits for its end while asyncio's loop runs. after is called at the end, awaited or not."""
+        self._check_loop(what)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         def tell(result: Any, raised: Optional[BaseException]) -> None:
@@ -295,17 +326,18 @@ class Party:
             else:
                 future.set_exception(raised)
 
-        self._begin(call, self._then(what, moves, tell), *args)
+        self._begin(call, self._then(what, after, tell), *args)
         return await future
 
-    def _run_in_turns(self, what: str, call: Callable[..., object], *args: Any, moves: bool = False) -> Any:
+    def _run_in_turns(self, what: str, call: Callable[..., object], *args: Any,
+                      after: Optional[Callable[[int], None]] = None) -> Any:
         """Begins an operation and runs turns until its end."""
         ends: List[Tuple[Any, Optional[BaseException]]] = []
 
         def tell(result: Any, raised: Optional[BaseException]) -> None:
             ends.append((result, raised))
 
-        self._begin(call, self._then(what, moves, tell), *args)
+        self._begin(call, self._then(what, after, tell), *args)
         assert self._driver is not None
         self._driver.run_until(lambda: bool(ends))
         result, raised = ends[0]
@@ -355,7 +387,7 @@ class Party:
         try:
             answer_request(request, keys_of(_frozen(self._credentials())))
         except Exception as error:
-            request.refuse(f"the callable for credentials failed: {type(error).__name__}: {error}")
+            request.refuse(reason_of(error))
 
 
 class _Base(Party):
@@ -371,10 +403,10 @@ class _Base(Party):
         callbacks = {name: options.pop(name, None) for name in _CALLBACKS}
         super().__init__(stream, options.pop("credentials", None), callbacks["on_error"])
         for name, value in callbacks.items():
-            if value is not None and not callable(value):
-                raise TypeError(f"{name}: a callable is needed, not {type(value).__name__}")
-        if isinstance(shards, str):
-            raise TypeError("shards: a sequence of str is needed, not one str")
+            need_callable(name, value)
+        if shards is not None and (isinstance(shards, str) or not hasattr(shards, "__iter__")):
+            raise TypeError(f"shards: a sequence of str is needed, not one {type(shards).__name__}")
+        need_type("until_tip", until_tip, bool, "True or False")
         milliseconds("stop_timeout", stop_timeout, 0)
         if until_tip and app is not None:
             raise OptionError("until_tip: with an app the tip of this worker's shards says nothing of those that it does not "
@@ -395,10 +427,22 @@ class _Base(Party):
         self._ready: Deque[_native.Batch] = deque()
         self._ended = False
         self._stopping = False
+        self._stop_told = False
         self._started = False
 
-    def _moved(self) -> None:
-        self._ready.clear()
+    def _moved(self, status: int = 0) -> None:
+        """What came before a seek is no longer wanted; later events bring what is behind the new position, and records of
+        other shards come again."""
+        if status in (0, _native.NO_MEMORY):  # NO_MEMORY: of the event; the seek may have succeeded
+            self._ready.clear()
+
+    def _on_stopped(self, status: int) -> None:
+        self._stop_told = True
+        self._wake()
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self._is_over or self._stop_told
 
     def _each(self, batch: _native.Batch) -> Generator[_native.Record, None, None]:
         """The records of a batch. Asking for the next one acknowledges the one before; what is not acknowledged at the end
@@ -449,14 +493,11 @@ class _Base(Party):
         native = self._native
         if self.app is None or native is None or not native.is_open or not self._started:
             return False
+        native.give_back()
         if not self._stopping:
             self._stopping = True
-            native.give_back()
-            self._begin(native.stop, self._stopped_at_exit, 0)
+            self._begin(native.stop, self._then("stop()", self._on_stopped, lambda result, raised: None), 0)
         return True
-
-    def _stopped_at_exit(self, status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
-        self._is_over = True
 
     def __del__(self) -> None:
         native = getattr(self, "_native", None)
@@ -465,17 +506,22 @@ class _Base(Party):
             return
         warnings.warn(f"the consumer of {self.stream!r} was never closed", ResourceWarning, source=self, stacklevel=2)
         try:
-            self._close_forgotten(native, driver)
+            driver.close_forgotten(native)
         except Exception:  # at the interpreter's end; then close_all_at_exit() does it
             return
 
-    def _close_forgotten(self, native: _native.Consumer, driver: Driver) -> None:
-        native.close()
+    def _begin_stop(self, native: _native.Consumer) -> None:
+        native.check("stop()")
+        self._start_reading()  # what was opened in this turn of asyncio's loop is not started yet
+        if native.is_open:
+            self._stopping = True
+            self._ready.clear()
+            self._wake()
 
     def end(self) -> None:
         """Ends the iteration: it hands out no further batch. May be called by a signal handler of the loop."""
         if self._native is not None:
-            self._native.check()
+            self._native.check("end()")
         self._ended = True
         self._ready.clear()
         self._wake()
@@ -599,6 +645,7 @@ class Consumer(_Base):
         super().__init__(stream, **more)
         if join is not None:
             need_type("join", join, Consumer, "a Consumer")
+        need_type("auto_ack", auto_ack, bool, "True or False")
         self._auto_ack = auto_ack
         self._join = join
         self._current: Optional[_native.Batch] = None
@@ -638,15 +685,23 @@ class Consumer(_Base):
         native = self._native
         if native is None or not native.is_open:
             return
+        self._check_loop("aclose()")
         try:
             self._ready.clear()
             limit = self._stop_timeout if native.give_back() else 0
-            if self._started and not self._stopping and self._failure is None:
-                await self.stop(limit)
-        except (StopTimeout, CanceledError, StateError):
+            if self._started and self._failure is None:
+                if not self._stopping:
+                    await self.stop(limit)
+                elif not self._stop_told:  # somebody called stop(): until it ends, leases are not released yet
+                    await asyncio.wait_for(self._until_stopped(), limit)
+        except (StopTimeout, CanceledError, StateError, asyncio.TimeoutError):
             pass
         finally:
             await self._close()
+
+    async def _until_stopped(self) -> None:
+        while not self._is_stopped:
+            await self._wait()
 
     async def _close(self) -> None:
         native = self._native
@@ -663,15 +718,6 @@ class Consumer(_Base):
         if self._native is not None:
             self._native.close()
             self._wake()
-
-    def _close_forgotten(self, native: _native.Consumer, driver: Any) -> None:
-        if not driver.uv.is_ours:
-            if not driver.loop.is_closed():
-                driver.loop.call_soon_threadsafe(native.close)
-            return
-        native.close()
-        if driver.abandoned():
-            driver.close_now(0.2)
 
     # ---- waiting ----
 
@@ -692,6 +738,8 @@ class Consumer(_Base):
         return self
 
     async def __anext__(self) -> _native.Batch:
+        self._opened("iteration").check("iteration")
+        self._check_loop("iteration")
         if self._auto_ack and self._current is not None:
             if not self._current.is_done:
                 self._current.done()
@@ -719,15 +767,14 @@ class Consumer(_Base):
         """Ends reading and the iteration, waits for batches that are out, and releases the leases. StopTimeout: the
         seconds were over before."""
         native, limit_ms = self._opened("stop()"), milliseconds("stop(): timeout", timeout, _FOREVER_MS)
-        self._stopping = True
-        self._ready.clear()
-        self._wake()
-        await self._run_on_loop("stop()", native.stop, limit_ms)
+        self._check_loop("stop()")
+        self._begin_stop(native)
+        await self._run_on_loop("stop()", native.stop, limit_ms, after=self._on_stopped)
 
     async def seek(self, to: Union[Position, datetime]) -> None:
         """Goes on from another position."""
         native = self._opened("seek()")
-        await self._run_on_loop("seek()", native.seek, place_tuple("seek()", to), moves=True)
+        await self._run_on_loop("seek()", native.seek, place_tuple("seek()", to), after=self._moved)
 
     async def checkpoint(self, shard: Optional[str] = None) -> None:
         """Writes to the lease table up to where all is acknowledged."""
@@ -735,7 +782,9 @@ class Consumer(_Base):
 
     async def checkpoint_at(self, shard: str, to: Position) -> None:
         """Declares the shard finished up to a position (checkpoints="asked")."""
-        await self._run_on_loop("checkpoint_at()", self._opened("checkpoint_at()").checkpoint_at, shard, to._tuple())
+        native = self._opened("checkpoint_at()")
+        need_type("checkpoint_at(): to", to, Position, "a Position")
+        await self._run_on_loop("checkpoint_at()", native.checkpoint_at, shard, to._tuple())
 
     async def shards(self) -> List[Shard]:
         """Lists the stream's shards."""
@@ -770,7 +819,7 @@ async def give_credentials(credentials: Optional[CredentialsCallable], request: 
             value = await value
         answer_request(request, keys_of(value))
     except Exception as error:
-        request.refuse(f"the callable for credentials failed: {type(error).__name__}: {error}")
+        request.refuse(reason_of(error))
 
 
 class Reader(_Base):
@@ -813,17 +862,15 @@ class Reader(_Base):
         try:
             self._ready.clear()
             limit = self._stop_timeout if native.give_back() else 0
-            if self._started and not self._stopping and self._failure is None:
-                self.stop(limit)
+            if self._started and self._failure is None:
+                if not self._stopping:
+                    self.stop(limit)
+                else:  # a stop was interrupted
+                    driver.run_until(lambda: self._is_stopped, limit)
         except (StopTimeout, CanceledError, StateError):
             pass
         finally:
             driver.close_now(5.0)
-
-    def _close_forgotten(self, native: _native.Consumer, driver: Any) -> None:
-        if driver.uv.is_ours:
-            native.close()
-            driver.close_now(0.2)
 
     def __iter__(self) -> Iterator[_native.Batch]:
         return self
@@ -844,9 +891,10 @@ class Reader(_Base):
                 found.append(batch)
             return batch is not None or self._ended
 
-        self._opened("iteration")
+        self._opened("iteration").check("iteration")
+        limit_s = None if timeout is None else milliseconds("next(): timeout", timeout, 0) / 1000
         assert self._driver is not None
-        self._driver.run_until(look, timeout)
+        self._driver.run_until(look, limit_s)
         return found[0] if found else None
 
     def records(self) -> Iterator[_native.Record]:
@@ -857,13 +905,12 @@ class Reader(_Base):
     def stop(self, timeout: Optional[float] = None) -> None:
         """Ends reading, and releases the leases. StopTimeout: batches were out when the seconds were over."""
         native, limit_ms = self._opened("stop()"), milliseconds("stop(): timeout", timeout, _FOREVER_MS)
-        self._stopping = True
-        self._ready.clear()
-        self._run_in_turns("stop()", native.stop, limit_ms)
+        self._begin_stop(native)
+        self._run_in_turns("stop()", native.stop, limit_ms, after=self._on_stopped)
 
     def seek(self, to: Union[Position, datetime]) -> None:
         """Goes on from another position."""
-        self._run_in_turns("seek()", self._opened("seek()").seek, place_tuple("seek()", to), moves=True)
+        self._run_in_turns("seek()", self._opened("seek()").seek, place_tuple("seek()", to), after=self._moved)
 
     def checkpoint(self, shard: Optional[str] = None) -> None:
         """Writes to the lease table up to where all is acknowledged."""
@@ -871,7 +918,9 @@ class Reader(_Base):
 
     def checkpoint_at(self, shard: str, to: Position) -> None:
         """Declares the shard finished up to a position (checkpoints="asked")."""
-        self._run_in_turns("checkpoint_at()", self._opened("checkpoint_at()").checkpoint_at, shard, to._tuple())
+        native = self._opened("checkpoint_at()")
+        need_type("checkpoint_at(): to", to, Position, "a Position")
+        self._run_in_turns("checkpoint_at()", native.checkpoint_at, shard, to._tuple())
 
     def shards(self) -> List[Shard]:
         """Lists the stream's shards."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
 import sys
 import time
@@ -19,11 +20,15 @@ from . import _native
 
 STOP_AT_EXIT_S = 3.0
 CLOSE_AT_EXIT_S = 2.0
+FORGOTTEN_S = 0.2
+RETRY_MS = 100
+"""Until the next turn after one for which there was no memory."""
 WAIT_MS = 500
 """How long a thread waits at most before it looks for signals again."""
 
 SQLITE_IS_INSIDE_BYTES = 700_000
 
+logger = logging.getLogger("sloop")
 Event = Tuple["weakref.ref[Any]", int, Any]
 _drivers: Dict[asyncio.AbstractEventLoop, AsyncDriver] = {}
 _all: weakref.WeakSet[Driver] = weakref.WeakSet()
@@ -67,11 +72,26 @@ class Driver:
     def dispatch(self, events: List[Event]) -> None:
         # A KeyboardInterrupt may come anywhere in here: what was not dispatched is dispatched next time.
         self._pending.extend(events)
+        if self.uv.has_lost:
+            self._tell_lost()
         while self._pending:
             ref, kind, payload = self._pending.popleft()
             party = ref()
-            if party is not None:
+            if party is None:
+                continue
+            try:
                 party._on_event(kind, payload)
+            except Exception as error:  # such as MemoryError; the events of others are still to be told
+                party._fail(error)
+
+    def _tell_lost(self) -> None:
+        """Events for which there was no memory. Batches are not among them, since these come again."""
+        lost = self.uv.take_lost()
+        text = f"there was no memory for events: {', '.join(f'{n} of {name}' for name, n in lost.items())}"
+        if set(lost) <= {"LOG", "STATS"}:
+            logger.warning("%s", text)
+        else:
+            self.fail(MemoryError(text))
 
     def fail(self, error: BaseException) -> None:
         for party in list(self.parties):
@@ -80,6 +100,8 @@ class Driver:
     def run_until(self, condition: Callable[[], bool], limit_s: Optional[float] = None) -> bool:
         """Runs turns in this thread until the condition holds. False: the time was over before."""
         end = None if limit_s is None else time.monotonic() + limit_s
+        if self._pending:  # an exception came while they were dispatched
+            self.dispatch([])
         while not condition():
             left = WAIT_MS if end is None else int((end - time.monotonic()) * 1000)
             if left <= 0:
@@ -93,14 +115,23 @@ class Driver:
             self.uv.close_all()
             self.run_until(lambda: not self.uv.is_open, limit_s)
         if not self.uv.is_open:
-            self.uv.close()
+            self._release()
+
+    def close_forgotten(self, native: Any) -> None:
+        """Closes a native object whose owner the collector takes, on whichever thread that is."""
+        if self.uv.is_ours:
+            native.close()
+            self.close_now(FORGOTTEN_S)
+
+    def _release(self) -> None:
+        self.uv.close()
 
     def at_exit(self) -> None:
         if not self.uv.is_ours or not self.uv.is_open:
             return
         stopping = [party for party in list(self.parties) if party._stop_at_exit()]
         if stopping:
-            self.run_until(lambda: all(party._is_over for party in stopping), STOP_AT_EXIT_S)
+            self.run_until(lambda: all(party._is_stopped for party in stopping), STOP_AT_EXIT_S)
         self.close_now(CLOSE_AT_EXIT_S)
 
 
@@ -114,7 +145,11 @@ class AsyncDriver(Driver):
         self._timer_at = 0.0
         self._soon = False
         self._fd = self.uv.fd
-        loop.add_reader(self._fd, self._turn)
+        try:
+            loop.add_reader(self._fd, self._turn)
+        except BaseException:  # a loop that is closed, or has no readers
+            self.uv.close()
+            raise
 
     @classmethod
     def of(cls, loop: asyncio.AbstractEventLoop) -> AsyncDriver:
@@ -128,14 +163,18 @@ class AsyncDriver(Driver):
             return  # a child of fork(): nothing of the parent is touched
         try:
             timeout_ms, events = self.uv.turn()
+        except MemoryError:  # nothing was run, and nothing is lost
+            timeout_ms, events = RETRY_MS, []
         except Exception as error:  # asyncio would log it and call again for ever
             self.fail(error)
             timeout_ms, events = 1000, []
-        self.dispatch(events)
-        if self.uv.is_open:
-            self._arm(timeout_ms)
-        else:
-            self._release()
+        try:
+            self.dispatch(events)
+        finally:  # a callable may raise KeyboardInterrupt
+            if self.uv.is_open:
+                self._arm(0 if self._pending else timeout_ms)
+            else:
+                self._release()
 
     def _arm(self, timeout_ms: int) -> None:
         if timeout_ms == 0:
@@ -166,12 +205,18 @@ class AsyncDriver(Driver):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self.loop.remove_reader(self._fd)
+        if not self.loop.is_closed():
+            self.loop.remove_reader(self._fd)
         self.uv.close()
 
-    def abandoned(self) -> bool:
-        """Whether the asyncio loop was closed before the consumers were."""
-        return self.loop.is_closed()
+    def close_forgotten(self, native: Any) -> None:
+        if not self.uv.is_ours:
+            if not self.loop.is_closed():
+                self.loop.call_soon_threadsafe(native.close)
+            return
+        native.close()
+        if self.loop.is_closed():  # it was closed before the consumer was, so it runs no turn
+            self.close_now(FORGOTTEN_S)
 
 
 @atexit.register
