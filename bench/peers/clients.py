@@ -24,6 +24,7 @@ class Client:
     leases: bool  # does it keep leases and checkpoints?
     slow: bool = False  # to start: it runs in fewer rounds
     volume: int = 1  # reads so many times the records, the last of which are measured: for a compiler that warms up
+    polls: bool = True  # does it ask a shard each PEERS_POLL_MS?
     settle_s: float = 2  # from its first polls to the window that is measured
     env: dict = field(default_factory=dict)
     missing: str = ""  # why it can't run
@@ -52,6 +53,15 @@ def boto3():
                              check=False).stdout.strip()
     return Client("boto3", version, "JSON", [PYTHON, os.path.join(HERE, "boto3", "read.py")], False,
                   missing="" if version else "no boto3 in .cache/venv")
+
+
+def aio():
+    """aiobotocore and async-kinesis; the latter waits twice before it asks an empty shard again."""
+    python = os.path.join(CACHE, "peers", "aio", "bin", "python")
+    missing = "" if os.path.exists(os.path.join(CACHE, "peers", "aio", "requirements.txt")) else "not installed"
+    versions = dict(line.split("==") for line in text(HERE, "aio", "requirements.txt").split())
+    return [Client(name, versions[name], "JSON", [python, os.path.join(HERE, "aio", f"read_{name.replace('-', '_')}.py")], False,
+                   polls=polls, missing=missing) for name, polls in (("aiobotocore", True), ("async-kinesis", False))]
 
 
 def ours_in_python(version):
@@ -103,6 +113,7 @@ def clients():
         *ours_in_python(version),
         *ours_in_node(version),
         boto3(),
+        *aio(),
         node(),
         go_client("AWS SDK for Go", "awssdk", of_go("aws-sdk-go-v2/service/kinesis"), leases=False),
         go_client("kinsumer", "kinsumer", of_go("twitchscience/kinsumer")[-12:], leases=True),

@@ -138,6 +138,8 @@ def one_round(number, taking, server, trust, bodies, figures):
     turn = number % len(taking)
     for what in [*bodies, "idle"]:
         for client in taking[turn:] + taking[:turn]:
+            if what == "idle" and not client.polls:
+                continue
             found = idle(client, server, trust) if what == "idle" else read_all(client, server, trust, bodies[what], what)
             for figure, value in found.items():
                 figures[client.name].setdefault(f"{figure} {what}", {})[str(number)] = round(value, 3)
