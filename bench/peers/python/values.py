@@ -8,6 +8,7 @@ json.loads(); sloop's parsing of the page is not in its figure (the library does
 
 import base64
 import json
+import operator
 import os
 import random
 import statistics
@@ -105,7 +106,7 @@ def main():
         theirs["blob"] = bytes(theirs["blob"]) if isinstance(theirs["blob"], Binary) else theirs["blob"]
         assert theirs == ours, (theirs, ours)
     client = Client(texts)
-    rounds = [(cost(by_boto3, texts), cost(client.read, client.pages), cost(lambda record: record.change, records))
+    rounds = [(cost(by_boto3, texts), cost(client.read, client.pages), cost(operator.attrgetter("change"), records))
               for _ in range(int(sys.argv[1]) if sys.argv[1:] else 7)]
     deserializer, whole, ours = (statistics.median(column) for column in zip(*rounds))
     ratios = [statistics.median(one[i] / one[2] for one in rounds) for i in (0, 1)]

@@ -138,14 +138,18 @@ static inline const char *pass_plain(const char *p, const char *end) {
   return p;
 }
 #endif
+/* Returns the closing quote of a string behind its first escape, which is at p; NULL: it has none. */
+static const char *find_quote_behind(const char *p, const char *end) {
+  while (p < end && *p != '"') p += *p == '\\' ? 2 : 1;
+  return p < end ? p : NULL;
+}
 /* Returns the end of the string that begins at `at`, its closing quote; NULL: it has none. *escaped says
  * whether it has escapes. */
 static inline const char *find_quote(const change_text *t, int *escaped) {
   const char *p = pass_plain(t->at, t->end);
   while (p < t->end && *p != '"' && *p != '\\') p++;
   *escaped = p < t->end && *p == '\\';
-  while (p < t->end && *p != '"') p += *p == '\\' ? 2 : 1;
-  return p < t->end ? p : NULL;
+  return p < t->end && !*escaped ? p : find_quote_behind(p, t->end);
 }
 /* Reads a string as str. */
 static PyObject *read_string(change_text *t) {
