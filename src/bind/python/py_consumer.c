@@ -617,11 +617,6 @@ static PyObject *get_admin(PyObject *self, PyObject *owner) {
   py_consumer *c = open_of(self, "admin");
   return c ? py_admin_of(c, owner) : NULL;
 }
-static PyObject *check_use(PyObject *self, PyObject *what) {
-  const char *name = PyUnicode_AsUTF8AndSize(what, NULL);
-  if (!name || py_loop_check(((py_consumer *)self)->loop, name)) return NULL;
-  Py_RETURN_NONE;
-}
 static PyObject *is_open(PyObject *self, void *arg) {
   py_consumer *c = (py_consumer *)self;
   (void)arg;
@@ -648,7 +643,6 @@ static PyMethodDef methods[] = {
     {"stats", get_stats, METH_NOARGS, "stats() - the numbers of the consumer."},
     {"shard_stats", get_shard_stats, METH_NOARGS, "shard_stats() - the shards that it reads."},
     {"admin", get_admin, METH_O, "admin(owner) - the Admin that is a part of it."},
-    {"check", check_use, METH_O, "check(what) - raises on another thread and in a child of fork()."},
     {"worker", get_worker, METH_NOARGS, "worker() - this worker's instance."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {

@@ -306,6 +306,11 @@ static PyObject *has_lost(PyObject *self, void *arg) {
   return PyBool_FromLong(kind < PY_KINDS);
 }
 
+static PyObject *check_use(PyObject *self, PyObject *what) {
+  const char *name = PyUnicode_AsUTF8AndSize(what, NULL);
+  if (!name || py_loop_check((py_loop *)self, name)) return NULL;
+  Py_RETURN_NONE;
+}
 static PyObject *get_fd(PyObject *self, void *arg) {
   py_loop *l = (py_loop *)self;
   (void)arg;
@@ -329,6 +334,7 @@ static PyGetSetDef attributes[] = {
     {"is_ours", is_ours, NULL, "Whether this process and thread made it.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef methods[] = {
+    {"check", check_use, METH_O, "check(what) - raises on another thread and in a child of fork()."},
     {"turn", turn, METH_NOARGS, "turn() - runs what is due: (ms until the next turn or -1, events)."},
     {"wait", wait, METH_VARARGS, "wait(limit_ms) - waits for the next turn and runs it: events."},
     {"take_lost", take_lost, METH_NOARGS,

@@ -197,6 +197,7 @@ class Life(World):
                         if pid == 0:
                             calls = [c.stats, c.token, c.shard_stats, c.pause, c.resume, c.end, lambda: c.worker, batch.done,
                                      lambda: batch.ack(0), lambda: batch[0], lambda: list(batch), record.ack,
+                                     lambda: c.__anext__().send(None), lambda: c.shards().send(None),
                                      lambda: record.data, lambda: bytes(record), lambda: record.key, lambda: record.owned,
                                      c.admin, d.close, lambda: batch.__enter__(), lambda: c._native.start(),
                                      lambda: c._native.give_back(), lambda: c._driver.uv.turn(), lambda: c._driver.uv.fd,

@@ -94,7 +94,7 @@ class AsyncAdmin(_AdminBase):
 
     async def __aexit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
                         trace: Optional[TracebackType]) -> None:
-        self._check_loop("aclose()")
+        self._check_use("aclose()")
         self._opened("aclose()").close()
         while not self._is_over:
             self._over.clear()

@@ -287,9 +287,13 @@ class Party:
     def _stop_at_exit(self) -> bool:
         return False
 
-    def _check_loop(self, what: str) -> None:
-        """Raises StateError unless asyncio's running loop is the one that runs the turns: another one would wait for ever."""
+    def _check_use(self, what: str) -> None:
+        """Raises ForkError in a child of fork(), and StateError on another thread, and unless asyncio's running loop is the one
+        that runs the turns: another one would wait for ever."""
         driver = self._driver
+        if driver is None:
+            return
+        driver.uv.check(what)
         if isinstance(driver, AsyncDriver) and asyncio.get_running_loop() is not driver.loop:
             raise StateError(f"{what}: {self.stream!r} was opened on another event loop"
                              f"{', which is closed' if driver.loop.is_closed() else ''}; open one on this loop")
@@ -315,7 +319,7 @@ class Party:
     async def _run_on_loop(self, what: str, call: Callable[..., object], *args: Any,
                            after: Optional[Callable[[int], None]] = None) -> Any:
         """Begins an operation and waits for its end while asyncio's loop runs. after is called at the end, awaited or not."""
-        self._check_loop(what)
+        self._check_use(what)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         def tell(result: Any, raised: Optional[BaseException]) -> None:
@@ -511,7 +515,6 @@ class _Base(Party):
             return
 
     def _begin_stop(self, native: _native.Consumer) -> None:
-        native.check("stop()")
         self._start_reading()  # what was opened in this turn of asyncio's loop is not started yet
         if native.is_open:
             self._stopping = True
@@ -520,8 +523,8 @@ class _Base(Party):
 
     def end(self) -> None:
         """Ends the iteration: it hands out no further batch. May be called by a signal handler of the loop."""
-        if self._native is not None:
-            self._native.check("end()")
+        if self._driver is not None:
+            self._driver.uv.check("end()")
         self._ended = True
         self._ready.clear()
         self._wake()
@@ -685,7 +688,7 @@ class Consumer(_Base):
         native = self._native
         if native is None or not native.is_open:
             return
-        self._check_loop("aclose()")
+        self._check_use("aclose()")
         try:
             self._ready.clear()
             limit = self._stop_timeout if native.give_back() else 0
@@ -738,8 +741,8 @@ class Consumer(_Base):
         return self
 
     async def __anext__(self) -> _native.Batch:
-        self._opened("iteration").check("iteration")
-        self._check_loop("iteration")
+        self._opened("iteration")
+        self._check_use("iteration")
         if self._auto_ack and self._current is not None:
             if not self._current.is_done:
                 self._current.done()
@@ -767,7 +770,7 @@ class Consumer(_Base):
         """Ends reading and the iteration, waits for batches that are out, and releases the leases. StopTimeout: the
         seconds were over before."""
         native, limit_ms = self._opened("stop()"), milliseconds("stop(): timeout", timeout, _FOREVER_MS)
-        self._check_loop("stop()")
+        self._check_use("stop()")
         self._begin_stop(native)
         await self._run_on_loop("stop()", native.stop, limit_ms, after=self._on_stopped)
 
@@ -891,7 +894,8 @@ class Reader(_Base):
                 found.append(batch)
             return batch is not None or self._ended
 
-        self._opened("iteration").check("iteration")
+        self._opened("iteration")
+        self._check_use("iteration")
         limit_s = None if timeout is None else milliseconds("next(): timeout", timeout, 0) / 1000
         assert self._driver is not None
         self._driver.run_until(look, limit_s)
@@ -905,6 +909,7 @@ class Reader(_Base):
     def stop(self, timeout: Optional[float] = None) -> None:
         """Ends reading, and releases the leases. StopTimeout: batches were out when the seconds were over."""
         native, limit_ms = self._opened("stop()"), milliseconds("stop(): timeout", timeout, _FOREVER_MS)
+        self._check_use("stop()")
         self._begin_stop(native)
         self._run_in_turns("stop()", native.stop, limit_ms, after=self._on_stopped)
 
