@@ -6,12 +6,14 @@ import subprocess
 import sys
 import sysconfig
 import textwrap
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "process"))
 from box import NO_LIMITS, Box  # noqa: E402
 from command import environment  # noqa: E402
+from cpu_waits import Ended, Stopwatch  # noqa: E402, F401
 
 LIMIT = 60
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -45,12 +47,17 @@ class World(unittest.TestCase):
         return asyncio.run(asyncio.wait_for(coroutine, limit))
 
     def program(self, text, *args, limit=LIMIT, code=0, env=None):
-        """Runs a program in a process of its own. Returns its output; what it says on stderr is in a failure."""
-        done = subprocess.run([sys.executable, "-X", "dev", "-c", textwrap.dedent(text), *args], capture_output=True, text=True,
-                              timeout=limit, check=False, env=program_environment({**self.box.env, **(env or {})}))
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.errors = done.stderr
-        return done.stdout
+        """Runs a program in a process of its own. Returns its output; what it says on stderr is in a failure. self.seconds: how
+        long it took, less what it waited for a CPU."""
+        begun = time.monotonic()
+        child = subprocess.Popen([sys.executable, "-X", "dev", "-c", textwrap.dedent(text), *args], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env=program_environment({**self.box.env, **(env or {})}))
+        done = Ended(child, begun, limit)
+        self.assertFalse(done.too_long, f"killed after {limit} s: {done.out}{done.err}")
+        self.assertEqual(child.returncode, code, done.out + done.err)
+        self.errors, self.seconds = done.err, done.own
+        return done.out
 
 
 def program_environment(extra):
