@@ -165,12 +165,12 @@ def keep(file, all_clients, figures, load):
 def main():
     parser = argparse.ArgumentParser(description="sloop and its peers on the same server.")
     parser.add_argument("names", nargs="*", metavar="CLIENT")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, help="7, with --small 1")
     parser.add_argument("--slow-rounds", type=int, default=3, help="of those that take long to start")
-    parser.add_argument("--small", action="store_true", help="one round of few records: does all of it work?")
+    parser.add_argument("--small", action="store_true", help="rounds of few records; one: does all of it work?")
     parser.add_argument("--json", default="peers.json")
     options = parser.parse_args()
-    rounds, slow_rounds = (1, 1) if options.small else (options.rounds, options.slow_rounds)
+    rounds, slow_rounds = (options.rounds or 1, 1) if options.small else (options.rounds or 7, options.slow_rounds)
     bodies = SMALL if options.small else BODIES
     all_clients = [c for c in clients() if not options.names or c.name in options.names]
     for client in all_clients:
