@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <uv.h>
 
 #define SECONDS 25
@@ -62,7 +63,7 @@ static int add(slp_buf *to, const char *fmt, ...) {
 
 static void pad(slp_buf *to, size_t bytes) {
   CHECK_INT(slp_buf_reserve(to, bytes), 0);
-  for (size_t i = 0; i < bytes; i++) to->p[to->n + i] = 'x';
+  memset(to->p + to->n, 'x', bytes);
   to->n += bytes;
 }
 

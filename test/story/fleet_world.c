@@ -587,18 +587,23 @@ static int is_there(fw_world *w, const slp_row_key *key) {
   return there;
 }
 
-/* A lease may lie under any key: it is looked for under all, the first one last. */
+/* A lease may lie under any key: it is looked for under all, the first one last. Stories ask this after each
+ * event, so each key's text is made once. */
 static slp_row_key key_of(fw_world *w, const char *row, char name[200]) {
-  static char hash[16];
-  slp_row_key key = {SLP_STR("app"), str(name)};
-  for (unsigned n = SLP_SPREAD_KEYS_MAX; n-- > 1 && w->leases_a_key && strncmp(row, "l/", 2) == 0;) {
+  static char hashes[SLP_SPREAD_KEYS_MAX][16];
+  slp_row_key key = {SLP_STR("app"), {NULL, 0}};
+  int spread_lease = w->leases_a_key && strncmp(row, "l/", 2) == 0;
+  if (spread_lease) {
     snprintf(name, 200, PREFIX "s/%s", row + 2);
-    snprintf(hash, sizeof hash, "app+%u", n);
-    if (is_there(w, &(slp_row_key){str(hash), str(name)})) return (slp_row_key){str(hash), str(name)};
+    key.range = str(name);
+  }
+  for (unsigned n = SLP_SPREAD_KEYS_MAX; n-- > 1 && spread_lease;) {
+    if (!hashes[n][0]) snprintf(hashes[n], sizeof hashes[n], "app+%u", n);
+    key.hash = str(hashes[n]);
+    if (is_there(w, &key)) return key;
   }
   snprintf(name, 200, "%s%s", w->kcl ? "" : PREFIX, row);
-  key.range.n = strlen(name);
-  return w->kcl ? (slp_row_key){str(name), {NULL, 0}} : key;
+  return w->kcl ? (slp_row_key){str(name), {NULL, 0}} : (slp_row_key){SLP_STR("app"), str(name)};
 }
 
 static int shard_of_row(fw_world *w, const char *row) {
