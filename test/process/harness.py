@@ -235,7 +235,7 @@ class Producer:
             n -= 500
         return self.put
 
-    def start(self, batch=10, pause=0.015):
+    def start(self, batch=20, pause=0.03):
         """Puts without a stop, in a thread, until stop(). The pause keeps fast servers from making backlogs that
         take minutes to read at five small pages a second."""
 

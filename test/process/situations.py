@@ -36,6 +36,7 @@ from harness import Tests, expect, wait_until
 from valve import Valves
 
 SECONDS = 90  # a deadline
+LOOK_S = 0.1  # between two looks at whether all is well: fourteen situations look at once
 SANDBOX = ("sandbox.write_bytes_per_second=0", "sandbox.write_records_per_second=0", "sandbox.reads_per_second=0")
 SHARDS = ("shardId-000000000000", "shardId-000000000001")
 FILLER = "x" * 1500
@@ -218,9 +219,9 @@ class World:
         self.mock = servers.KinesisMock()
         self.mock.__enter__()
         self.kinesis_url = self.env["AWS_ENDPOINT_URL_KINESIS"] = self.mock.url
-        harness.client(self.mock.url).create_stream(StreamName=self.stream, ShardCount=2)
-        wait_until(lambda: harness.client(self.mock.url).describe_stream_summary(StreamName=self.stream)
-                   ["StreamDescriptionSummary"]["StreamStatus"] == "ACTIVE", SECONDS, "the stream")
+        kinesis = harness.client(self.mock.url)
+        kinesis.create_stream(StreamName=self.stream, ShardCount=2)
+        harness.wait_active(kinesis, self.stream, SECONDS)
 
     def start_worker(self, *more, env=None):
         said = tempfile.TemporaryFile()
@@ -259,12 +260,13 @@ class World:
         for shard in SHARDS:
             self.puts.put(shard)
         self.start_worker(*more, env=env)
-        wait_until(self.is_well, SECONDS, "all is well before")
+        wait_until(self.is_well, SECONDS, "all is well before", LOOK_S)
         if self.app == WAYS["sloop"][0]:  # else a row may know no lag yet, and --explain not say how far behind it is
-            wait_until(self.all_lags_are_stored, SECONDS, "each row tells how far behind it is")
+            dynamodb = harness.client(self.box.url, "dynamodb")  # for all looks: to make one costs more than a look
+            wait_until(lambda: self.all_lags_are_stored(dynamodb), SECONDS, "each row tells how far behind it is", LOOK_S)
 
-    def all_lags_are_stored(self):
-        rows = harness.client(self.box.url, "dynamodb").scan(TableName="sloop", ConsistentRead=True)["Items"]
+    def all_lags_are_stored(self, dynamodb):
+        rows = dynamodb.scan(TableName="sloop", ConsistentRead=True)["Items"]
         return all("lag" in row for row in rows if "/l/" in row["row"]["S"])
 
     def begin_program(self):
@@ -283,7 +285,7 @@ class World:
         self.urls.append(program.stdout.readline().decode().split()[1].rsplit("/metrics", 1)[0])
         threading.Thread(target=program.stdout.read, daemon=True).start()
         self.order("start")
-        wait_until(self.is_well, SECONDS, "all is well before")
+        wait_until(self.is_well, SECONDS, "all is well before", LOOK_S)
         for shard in SHARDS:
             self.taken_before |= {row[0] for row in self.puts.all(shard)}
 

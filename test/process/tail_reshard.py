@@ -15,7 +15,7 @@ import harness
 import servers
 from harness import FULL, Tests, expect
 
-PAGE = 40
+PAGE = 20
 UNREAD = 3 * PAGE + 1  # one page may be in flight when the signal comes, two stay
 
 
