@@ -3,6 +3,7 @@ by the rule that is there for it, and by no other unless it is named here."""
 
 import random
 
+import fleet as fleets
 from fleet_judge import Deed, History, Line, Row, Sample, judge, mark_of
 from harness import Tests, expect
 
@@ -270,8 +271,25 @@ def positions():
         expect(False, f"{wrong} is taken")
 
 
+def balance_waits_for_all_rows():
+    """Three of four rows, one a worker, are no balance yet: the fourth shard's epoch would not be known."""
+    fleet = fleets.Fleet("http://none", "http://none", "stream", 3)
+    workers = {f"x/w/{worker}": {"boot": "1"} for worker in fleet.names}
+    leases = {f"x/l/shard-{i}": {"owner": f"w{i % 3}.1", "epoch": "1", "pos": "0:oldest"} for i in range(4)}
+    rows = {**workers, **leases}
+    fleet.list_first_shards = lambda: {f"shard-{i}" for i in range(4)}
+    fleet.look_at_all = lambda: rows
+    last = rows.pop("x/l/shard-3")
+    expect(fleet.balance(fleet.names) is None, "three of four rows are taken for a balance")
+    rows["x/l/shard-3"] = last
+    expect(sorted(map(len, (fleet.balance(fleet.names) or {}).values())) == [1, 1, 2], "all four rows are no balance")
+    del rows["x/l/shard-0"]  # of a shard that was read and is trimmed
+    expect(fleet.balance(fleet.names), "a row that was there may go")
+
+
 def main():
     tests = Tests()
+    tests.run("a part of the rows is no balance", balance_waits_for_all_rows)
     tests.run("positions as the table writes them", positions)
     tests.run("a right story passes", passes)
     tests.run("a right story passes however its lines are mixed", passes_in_any_order)
