@@ -15,6 +15,7 @@ from ticker import Ticker
 
 ROUNDS = 10 if FULL else 1
 LEASE_MS = 10000
+AGAIN_MAX = 3
 
 
 def owners(fleet):
@@ -37,7 +38,20 @@ def judged(fleet, box, ticker):
     return fleet.judged(truth, fleets.lineage_of(box.client(), fleet.stream))
 
 
+class Stood(harness.Failed):
+    """A lease moved, and the machine kept workers or the table from running for so long that this tells nothing."""
+
+
 def keeps(box, leases):
+    for _ in range(AGAIN_MAX - 1):
+        try:
+            return keeps_once(box, leases)
+        except Stood as stood:
+            print(f"again: {stood}", flush=True)
+    return keeps_once(box, leases)
+
+
+def keeps_once(box, leases):
     """Ten workers, each blocked at a phase of its own, again and again."""
     stream, size = harness.new_stream(box.client(), 20), 10
     with fleets.Fleet(box.url, leases.url, stream, size, lease_ms=LEASE_MS, poll_ms=200, checkpoint_ms=1000,
@@ -57,10 +71,13 @@ def keeps(box, leases):
                 phases += 1
             fleet.wait_for(lambda n=phases: sum(event["event"] == "wakes" for event in fleet.events) == n, 40, "all woke")
             time.sleep(LEASE_MS / 1000 * 0.35)  # a heartbeat each, or its absence
-        expect(owners(fleet) == before, f"owners were {before}, are {owners(fleet)}")
+        after = owners(fleet)
         # Suspended is no loss: the answer to the heartbeat after waking took longer than was left before the lease deadline.
         held_back = sum(event["event"] == "suspended" for event in fleet.events)
         bad = [event for event in fleet.events if event["event"] in ("evicted", "lost", "evicted_other")]
+        if (bad or after != before) and fleet.stood():
+            raise Stood(f"{len(bad)} events, {fleet.stood()[:1]}")
+        expect(after == before, f"owners were {before}, are {after}")
         expect(not bad, f"{len(bad)} of these came, the first {bad[:1]}")
         verdict = judged(fleet, box, ticker)
         expect(verdict.repeats_by_us() == 0, f"{verdict.repeats_by_us()} repeats")
