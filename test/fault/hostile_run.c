@@ -170,6 +170,7 @@ void slp_hostile_play(run *r) {
   slp_world_box_opts(&so);
   so.roll_ms = 0;
   r->w = slp_world_new(mem, 7, &so);
+  slp_sim_leave_unhashed(r->w->sim);
   slp_sim_serve(r->w->sim, serve, r);
   slp_sim_measure(r->w->sim, cpu_us);
   slp_sim_network(r->w->sim)->latency_us_min = slp_sim_network(r->w->sim)->latency_us_max = 50;

@@ -317,6 +317,7 @@ static void begin(uint64_t seed) {
   drain_us = 0;
   mem = slp_mem_new(NULL, NULL);
   sim = slp_sim_new(mem, seed);
+  slp_sim_leave_unhashed(sim);
   tables = slp_memory_new(mem);
   server = slp_sim_host_new(sim, mem, NULL);
   CHECK_INT(slp_memory_store(&table, tables, server, &spec), 0);

@@ -942,6 +942,7 @@ fw_world *fw_new_of(uint64_t seed, int shards, const fw_layout *layout) {
   fw_world *w = SLP_NEW(mem, fw_world);
   w->mem = mem;
   w->sim = slp_sim_new(mem, seed);
+  slp_sim_leave_unhashed(w->sim);
   w->table = slp_memory_new(mem);
   w->server = slp_sim_host_new(w->sim, mem, NULL);
   w->layout = layout;

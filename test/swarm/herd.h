@@ -88,6 +88,7 @@ typedef struct hd_plan {
   uint64_t seed;
   uint32_t workers, shards, phase_ms;
   uint8_t schema, changes, typed, aggregates, creds_later; /* schema: hd_schema */
+  uint8_t unhashed;                                        /* of its run the trace hash is not asked for */
   uint8_t
       times; /* of a table's stream; 0: it is read from the oldest record to the time, as before there were any */
   uint32_t rate[HF_N]; /* 0: off */

@@ -344,7 +344,7 @@ void hd_play(const hd_plan *p, hd_verdict *v, void (*tell)(const char *line),
   const char *text;
   v->rule = hd_world_broken(hw, &text);
   if (v->rule) snprintf(v->text, sizeof v->text, "at %.3f s: %s", (double)hd_now(hw) / 1e6, text);
-  v->trace_hash = slp_sim_trace_hash(hw->w->sim);
+  v->trace_hash = hw->plan->unhashed ? 0 : slp_sim_trace_hash(hw->w->sim);
   v->virtual_ms = (hd_now(hw) - began) / 1000;
   v->events = slp_sim_events(hw->w->sim);
   v->records = hd_count(hw->o, "records");

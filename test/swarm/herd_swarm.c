@@ -68,6 +68,7 @@ static void print_line(void *arg, const char *line) {
 static hd_rule play_seed(const request *q, uint64_t seed, const hd_wish *wish, int quiet, hd_verdict *v) {
   hd_plan plan;
   hd_plan_draw(&plan, seed, wish);
+  plan.unhashed = !q->twice && !q->hash;
   hd_play(&plan, v, quiet ? NULL : tell, q->trace && !quiet ? print_line : NULL, (void *)(uintptr_t)q->shard);
   if (!v->rule && q->twice) {
     uint64_t first = v->trace_hash;

@@ -790,6 +790,7 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
   hw->plan = p;
   hw->w = slp_world_new(mem, p->seed, &p->box);
   if (print) slp_sim_on_trace(hw->w->sim, print, arg);
+  if (p->unhashed) slp_sim_leave_unhashed(hw->w->sim);
   if (p->typed) hd_typed_begin(hw);
   hw->inner = hw->w->sim->serve;
   hw->inner_arg = hw->w->sim->serve_arg;

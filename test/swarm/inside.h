@@ -26,6 +26,7 @@ struct slp_sim {
   size_t heap_n, heap_cap;
   uint64_t order, events_run;
   uint64_t trace_hash;
+  uint8_t unhashed; /* nobody asks for trace_hash */
   void (*on_trace)(void *arg, const char *line);
   void *on_trace_arg;
   slp_sim_net net;
