@@ -41,6 +41,7 @@ typedef struct request {
   hd_wish wish;
   const char *shard, *file;
   uint8_t one, trace, hash, twice, no_shrink;
+  uint8_t of_file; /* one of many, whose sums are printed together */
 } request;
 
 typedef struct sums { /* shared with the child that plays */
@@ -236,7 +237,7 @@ static void play_in_child(const request *q, uint64_t from, uint64_t to, sums *s)
     uint64_t before = cpu_us();
     hd_verdict v;
     request one = *q;
-    one.twice |= seed % TWICE_EVERY == 0 && !q->hash;
+    one.twice |= seed % TWICE_EVERY == 0 && !q->hash && !q->of_file;
     s->twice += one.twice;
     hd_rule rule = play_seed(&one, seed, &q->wish, 1, &v);
     s->last = v;
@@ -279,7 +280,7 @@ static int play_many(const request *q, sums *s) {
     tell_failure(q, seed, WIFSIGNALED(status) ? -1 : (int)s->last.rule, s);
     next = seed + 1;
   }
-  if (q->hash) return s->broken ? 1 : 0;
+  if (q->hash || q->of_file) return s->broken ? 1 : 0;
   print_sums(s);
   print_probes(s);
   return s->broken ? 1 : 0;
@@ -427,7 +428,7 @@ static int play_file(const char *path, sums *s) {
     }
     q.seeds = 1;
     q.no_shrink = 1;
-    q.hash = 1;
+    q.of_file = 1;
     (void)play_many(&q, s);
   }
   print_sums(s);
