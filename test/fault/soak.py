@@ -100,10 +100,10 @@ class Body:
 
 
 class Story:
-    """What is done to the fleet, drawn as it goes. A worker suffers one thing at a time."""
+    """What is done to the fleet, drawn as it goes. A worker suffers one thing at a time; those of live_long are not killed."""
 
-    def __init__(self, box, fleet, reshard, seed):
-        self.box, self.fleet, self.reshard = box, fleet, reshard
+    def __init__(self, box, fleet, reshard, seed, live_long=LIVE_LONG):
+        self.box, self.fleet, self.reshard, self.live_long = box, fleet, reshard, live_long
         self.dice, self.done, self.busy = random.Random(seed), collections.Counter(), {}
         self.deck = []  # deeds to come: each once before any comes again
         self.fault_at = self.deed_at = 0
@@ -133,13 +133,13 @@ class Story:
         if what in ("split", "merge"):
             self.reshard(what, self.dice.random())
         else:
-            free = [name for name in self.fleet.names[1 if what == "stop" else len(LIVE_LONG):]
+            free = [name for name in self.fleet.names[1 if what == "stop" else len(self.live_long):]
                     if self.busy.get(name, 0) <= now]
             if not free:
                 self.deck.append(what)
                 return
             worker = self.dice.choice(free)
-            lasts = {"kill": self.dice.uniform(0.2, 6), "stop": 2 * LEASE_MS / 1000, "restart": self.dice.uniform(0, 2)}[what]
+            lasts = {"kill": self.dice.uniform(0.2, 6), "stop": 2 * self.fleet.lease_ms / 1000, "restart": self.dice.uniform(0, 2)}[what]
             self.busy[worker] = now + lasts + 2
             if what == "kill":
                 self.fleet.kill(worker)

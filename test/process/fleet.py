@@ -33,6 +33,7 @@ MACHINE_STOOD_S = 0.25  # when even a thread that only reads pipes did not run f
 # A worker that waited for a CPU for this share of its lease within a lease may lose it, or be too late for what it says at its end.
 # So may all when a server waited so long.
 WAITED_SHARE = 0.25
+WORKERS = set()  # the process ids of all that were started
 
 
 def block_main():
@@ -46,11 +47,7 @@ def block_main():
 
 def is_worker(pid):
     """Also of another fleet of this test."""
-    try:
-        with open(f"/proc/{pid}/comm", encoding="ascii") as name:
-            return name.read().strip() in ("stream-tail", "fleet_block_mai")
-    except OSError:  # it has ended
-        return True
+    return pid in WORKERS
 
 
 class Collector:
@@ -125,6 +122,7 @@ class Life:
         self.began = time.monotonic()
         self.process = subprocess.Popen(argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.err,
                                         preexec_fn=servers.die_with_parent)
+        WORKERS.add(self.process.pid)
 
     def stderr(self):
         at = os.fstat(self.err.fileno()).st_size

@@ -251,11 +251,12 @@ class Judge:
     # ---- what came again -------------------------------------------------------------------------------------------
 
     def excuse(self, one, again):
-        """The deed after which `one` may come again as `again`: done to its worker meanwhile."""
+        """The deed after which `one` may come again as `again`: done to its worker meanwhile. A standing of the machine is named
+        only where nothing that was done on purpose explains it."""
         worker = one.worker.rsplit(".", 1)[0]
         found = [deed for deed in self.h.deeds if deed.kind in HARM and deed.worker in (worker, None)
                  and deed.begin <= again.late and deed.end >= one.early]
-        return max(found, key=lambda deed: deed.begin, default=None)
+        return max(found, key=lambda deed: (deed.kind != "machine", deed.begin), default=None)
 
     def repeats(self):
         marks = collections.defaultdict(list)  # shard -> [(epoch, done)], both rising

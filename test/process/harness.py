@@ -198,6 +198,9 @@ class Producer:
         with self.lock:
             return sum(1 for shard, _ in self.put if shard in shards)
 
+    def draw_key(self):
+        return f"key-{self.random.getrandbits(64):x}"
+
     def put_batch(self, n):
         """n records with random keys; those refused are sent again until all are in."""
         entries = []
@@ -208,7 +211,7 @@ class Producer:
                 body = self.random.randbytes(self.payload_bytes) + b"\xff"  # not UTF-8: payload_b64
             if self.number % 11 == 0:
                 body = 'ü "quoted"\n\t\x01 \u2028 🚢 '.encode() + body[:9] if body[:1] == b"0" else body
-            entries.append({"Data": body, "PartitionKey": f"key-{self.random.getrandbits(64):x}"})
+            entries.append({"Data": body, "PartitionKey": self.draw_key()})
         deadline = time.monotonic() + 120
         while entries:
             expect(time.monotonic() < deadline, f"{len(entries)} records refused for 120 s")
