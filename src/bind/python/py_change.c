@@ -61,9 +61,9 @@ static long read_hex4(change_text *t) {
   int i;
   if (t->end - t->at < 4) return -1;
   for (i = 0; i < 4; i++) {
-    int value = hex_digit(*t->at++);
-    if (value < 0) return -1;
-    code = code * 16 + value;
+    int nibble = hex_digit(*t->at++);
+    if (nibble < 0) return -1;
+    code = code * 16 + nibble;
   }
   return code;
 }

@@ -45,6 +45,26 @@ test('running() tells which copies are called', () => {
   assert.strictEqual(all.sloop.version, sloop.version);
 });
 
+test('a libcurl that somebody loaded before and that calls node\'s libraries is refused', async (t) => {
+  const { file } = sloop.running().libcurl;
+  if (path.basename(file) === 'sloop.node') {
+    t.skip('this package has its libcurl inside');
+    return;
+  }
+  const text = `
+    try {
+      require('sloop');
+      console.log('taken');
+    } catch (error) {
+      console.log(error.message);
+    }
+  `;
+  const alone = await run(box, text, { name: 'program.cjs' });
+  assert.strictEqual(alone.out, 'taken\n');
+  const { out } = await run(box, text, { name: 'program.cjs', env: { LD_PRELOAD: file } }); // as an add-on that loads it without RTLD_DEEPBIND
+  assert.match(out, /^sloop: another add-on loaded \S+libcurl\S+ before, so that it calls \w+ \S+ and not \S+ of \S+\. Load sloop before/);
+});
+
 test('reading over TLS while node serves and asks over TLS itself', async (t) => {
   const stream = await box.stream(2);
   const put = await box.put(2000, stream, { size: 500 });

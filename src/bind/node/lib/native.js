@@ -30,6 +30,20 @@ function binary() {
   return refuse(`there is no binary for linux-${process.arch}: neither ${built} nor ${found}; npm rebuild sloop makes one`);
 }
 
+// Refuses a shared libcurl that another add-on loaded before. The loader gives this package the same libcurl, which is bound to
+// node's OpenSSL and zlib if that add-on did not use RTLD_DEEPBIND. Where node's OpenSSL has another ABI, the first TLS connection
+// would crash. Libcurl tells the versions that it calls, and running() those that this package calls: they must be equal.
+function checkBindings(libraries) {
+  for (const [name, word] of [['libcrypto', 'OpenSSL'], ['zlib', 'zlib']]) {
+    const called = new RegExp(`\\b${word}/(\\S+)`).exec(libraries.libcurl?.version);
+    const own = libraries[name];
+    if (called && own && called[1] !== own.version) {
+      refuse(`another add-on loaded ${libraries.libcurl.file} before, so that it calls ${word} ${called[1]} and not ` +
+        `${own.version} of ${own.file}. Load sloop before that add-on, or take a package that has its own libcurl inside`);
+    }
+  }
+}
+
 function load() {
   if (process.versions.bun !== undefined) {
     refuse('Bun is not supported: its libuv is a stub. Use node 18 or newer');
@@ -47,7 +61,13 @@ function load() {
   } catch (error) {
     throw new Error(`sloop: ${file} can't be loaded: ${error.message}`, { cause: error });
   }
-  return holder.exports;
+  const native = holder.exports;
+  native.libraries = () => Object.fromEntries(native.running().trimEnd().split('\n').map((line) => {
+    const [name, version, where] = line.split('\t');
+    return [name, { version, file: where === process.argv0 ? process.execPath : where }];
+  }));
+  checkBindings(native.libraries());
+  return native;
 }
 
 module.exports = load();
