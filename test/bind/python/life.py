@@ -551,6 +551,18 @@ class Life(World):
             with self.assertRaisesRegex(sloop.AuthError, match):
                 list(sloop.read(name, credentials=bad))
 
+    def test_another_python_is_refused(self):
+        self.program("""
+            import sys
+            sys.implementation.name = "pypy"
+            try:
+                import sloop
+            except ImportError as error:
+                assert str(error) == f"sloop needs CPython 3.9 or newer; {sys.executable} is pypy, which can't load it", error
+            else:
+                raise AssertionError("it was taken")
+            """)
+
     def test_a_subinterpreter_is_refused(self):
         out = self.program(COMMON + clean("""
             try:

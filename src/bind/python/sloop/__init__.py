@@ -9,6 +9,11 @@
 
 from __future__ import annotations
 
+import sys as _sys
+
+if _sys.implementation.name != "cpython":
+    raise ImportError(f"sloop needs CPython 3.9 or newer; {_sys.executable} is {_sys.implementation.name}, which can't load it")
+
 from ._admin import Admin, AsyncAdmin
 from ._consumer import Consumer, Credentials, Options, Reader, ReaderOptions, Start, Stats, read
 from ._errors import (
