@@ -70,9 +70,16 @@ import { Consumer } from 'sloop';
 
 const [stream, options, kind] = process.argv.slice(2);
 
-function write(text) {
+async function write(text) {
   let rest = Buffer.from(text);
-  while (rest.length > 0) rest = rest.subarray(fs.writeSync(1, rest));
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(fs.writeSync(1, rest));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      await new Promise((resolve) => setTimeout(resolve, 5)); // the pipe is full
+    }
+  }
 }
 
 async function read(onEnd) {
@@ -85,7 +92,7 @@ async function read(onEnd) {
       told.push(`{"worker":"${consumer.worker}","epoch":${r.epoch},"shard":"${r.shard}","seq":"${r.sequence}","at":${at},` +
         `"owned":${r.owned},"sub":${r.subSequence},"payload_b64":"${r.data.toString('base64')}"}\\n`);
     }
-    write(told.join(''));
+    await write(told.join(''));
     batch.done();
   }
   await consumer.stop();
