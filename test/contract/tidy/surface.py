@@ -28,6 +28,8 @@ TOOLS = {"model.py", "campaign.py", "clang_tidy.py", "commands.py", "count.py", 
          "first.py", "command.py",  # of bench/README.md
          "without_sqlite.py",  # of builds without SQLite
          "soak.py",  # a lane of .ci/run
+         "mixed_fleet.py",  # of lane bind
+         "matrix.py",  # of test/bind/README.md
          "peer_migrate.py", "peer_migrate_kcl.py", "peer_migrate_go.py", "peer_replay.py"}  # of guest/run.sh
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
