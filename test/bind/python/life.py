@@ -4,9 +4,11 @@ collector, and everything that is used wrongly. Never a crash, never a hang; the
 import asyncio
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -562,6 +564,22 @@ class Life(World):
             else:
                 raise AssertionError("it was taken")
             """)
+
+    def test_a_package_of_another_build_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            here = os.path.dirname(sloop.__file__)
+            shutil.copytree(here, os.path.join(folder, "sloop"), ignore=shutil.ignore_patterns("_native.*"))
+            self.program("""
+                import sys
+                sys.path.insert(0, sys.argv[1])
+                try:
+                    import sloop
+                except ImportError as error:
+                    assert str(error) == (f"sloop is not built for {sys.implementation.cache_tag}: install it by "
+                                          f"{sys.executable} -m pip install"), error
+                else:
+                    raise AssertionError("it was taken")
+                """, folder)
 
     def test_a_subinterpreter_is_refused(self):
         out = self.program(COMMON + clean("""

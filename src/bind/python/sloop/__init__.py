@@ -13,6 +13,14 @@ import sys as _sys
 
 if _sys.implementation.name != "cpython":
     raise ImportError(f"sloop needs CPython 3.9 or newer; {_sys.executable} is {_sys.implementation.name}, which can't load it")
+try:
+    from ._native import Batch, Record, __version__, features, running
+except ImportError:
+    from importlib.util import find_spec
+    if find_spec(__name__ + "._native") is None:
+        _tag = (_sys.implementation.cache_tag or "") + ("t" if "t" in getattr(_sys, "abiflags", "") else "")
+        raise ImportError(f"sloop is not built for {_tag}: install it by {_sys.executable} -m pip install") from None
+    raise
 
 from ._admin import Admin, AsyncAdmin
 from ._consumer import Consumer, Credentials, Options, Reader, ReaderOptions, Start, Stats, read
@@ -44,7 +52,6 @@ from ._errors import (
     TooBig,
     Trimmed,
 )
-from ._native import Batch, Record, __version__, features, running
 from ._values import (
     END,
     LATEST,
