@@ -12,7 +12,10 @@ exports.Batch = Batch;
 exports.Record = Record;
 exports.version = native.version;
 exports.features = () => `${native.features()}, node ${process.versions.node}, its libuv ${process.versions.uv}`;
-exports.running = native.libraries;
+exports.running = () => Object.fromEntries(native.running().trimEnd().split('\n').map((line) => {
+  const [name, version, file] = line.split('\t');
+  return [name, { version, file: file === process.argv0 ? process.execPath : file }];
+}));
 exports.SloopError = errors.SloopError;
 exports.AuthError = errors.AuthError;
 exports.AccessError = errors.AccessError;

@@ -30,17 +30,20 @@ function binary() {
   return refuse(`there is no binary for linux-${process.arch}: neither ${built} nor ${found}; npm rebuild sloop makes one`);
 }
 
-// Refuses a shared libcurl that another add-on loaded before. The loader gives this package the same libcurl, which is bound to
-// node's OpenSSL and zlib if that add-on did not use RTLD_DEEPBIND. Where node's OpenSSL has another ABI, the first TLS connection
-// would crash. Libcurl tells the versions that it calls, and running() those that this package calls: they must be equal.
-function checkBindings(libraries) {
-  for (const [name, word] of [['libcrypto', 'OpenSSL'], ['zlib', 'zlib']]) {
-    const called = new RegExp(`\\b${word}/(\\S+)`).exec(libraries.libcurl?.version);
-    const own = libraries[name];
-    if (called && own && called[1] !== own.version) {
-      refuse(`another add-on loaded ${libraries.libcurl.file} before, so that it calls ${word} ${called[1]} and not ` +
-        `${own.version} of ${own.file}. Load sloop before that add-on, or take a package that has its own libcurl inside`);
-    }
+// Refuses to load a package that uses the system's libcurl into a process where another add-on loaded it, or the libssl that it
+// uses, before. The loader would give this package the same files, which call node's OpenSSL and zlib if that add-on did not use
+// RTLD_DEEPBIND. Where node's OpenSSL is another version, the first TLS connection ends the process.
+function checkLoaded(file) {
+  if (process.config.variables.node_shared_openssl) return; // node's OpenSSL is that of the system
+  const loaded = fs.readFileSync('/proc/self/maps', 'latin1');
+  if (loaded.includes('/sloop.node')) return; // by another thread, which looked
+  const files = [...new Set(loaded.match(/\/\S*\/lib(?:curl|ssl)[^/\s]*\.so\.\d\S*/g))];
+  if (files.length === 0) return;
+  const [needed] = /libcurl[\w-]*\.so\.\d+/.exec(fs.readFileSync(file, 'latin1')) ?? []; // none: it is inside
+  const before = needed && files.find((one) => path.basename(one).startsWith(needed) || /\/libssl\.so\.\d/.test(one));
+  if (before) {
+    refuse(`another add-on loaded ${before}, which calls node's OpenSSL since then and which this package would have to use. ` +
+      'Load sloop before that add-on, or take a package that has its own libcurl inside');
   }
 }
 
@@ -54,6 +57,7 @@ function load() {
   if (process.platform !== 'linux') refuse(`${process.platform} is not supported, only Linux`);
   if (Number(process.versions.node.split('.')[0]) < 18) refuse(`node ${process.versions.node} is too old: 18 or newer is needed`);
   const file = binary();
+  checkLoaded(file);
   const holder = { exports: {} };
   const { RTLD_NOW, RTLD_DEEPBIND } = os.constants.dlopen;
   try {
@@ -61,13 +65,7 @@ function load() {
   } catch (error) {
     throw new Error(`sloop: ${file} can't be loaded: ${error.message}`, { cause: error });
   }
-  const native = holder.exports;
-  native.libraries = () => Object.fromEntries(native.running().trimEnd().split('\n').map((line) => {
-    const [name, version, where] = line.split('\t');
-    return [name, { version, file: where === process.argv0 ? process.execPath : where }];
-  }));
-  checkBindings(native.libraries());
-  return native;
+  return holder.exports;
 }
 
 module.exports = load();
