@@ -38,7 +38,7 @@ SEED = int(os.environ.get("SLOOP_TEST_SEED", "1"))
 KINDS = ("c", "python", "node", "c", "uvloop", "thread")  # of w0, w1, ...
 SHARDS, LEASE_MS, KEYS = 8, 10000, 200
 LIVE_LONG = ("w0", "w1", "w2")
-SHORT_S, CALM_S = 120, 120
+SHORT_S, SHORT_DEED_S, CALM_S = 120, 1.5, 120
 
 PYTHON = """
 import asyncio, base64, json, signal, sys, time
@@ -210,7 +210,8 @@ def run_fleet(seconds, keep):
             producer.start(batch=12, pause=0.1)
             fleet.wait_for(fleet.all_owned, CALM_S, "every lease is owned", soak.LOOK_S)
             bodies = {name: soak.Body(fleet.now[name].process.pid) for name in LIVE_LONG}
-            story = soak.Story(box, fleet, fleet_story.reshard_of(kinesis, stream), SEED, LIVE_LONG)
+            story = soak.Story(box, fleet, fleet_story.reshard_of(kinesis, stream), SEED, LIVE_LONG,
+                               soak.DEED_S if seconds >= SHORT_S else SHORT_DEED_S)
             began, look_at = time.monotonic(), 0
             while time.monotonic() - began < seconds:
                 story.turn()
@@ -243,8 +244,7 @@ def run_fleet(seconds, keep):
     read = collections.Counter(kinds[line.worker.rsplit(".", 1)[0]] for line in history.lines)
     expect(all(read[kind] for kind in KINDS), f"somebody read nothing: {read}")
     expect(len(producer.put) > seconds * 10, "too few records")
-    if seconds >= SHORT_S:
-        expect(all(story.done[what] for what in ("kill", "stop", "restart", "split", "merge")), f"too little: {story.done}")
+    expect(all(story.done[what] for what in ("kill", "stop", "restart", "split", "merge")), f"too little: {story.done}")
     print(f"     {len(producer.put)} records of {KEYS} keys, 0 lost; " +
           ", ".join(f"{n} {what}" for what, n in sorted(story.done.items())))
     print(f"     {verdict.epochs} epochs, {verdict.samples} looks, {verdict.repeats} repeats "

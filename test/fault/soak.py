@@ -102,8 +102,8 @@ class Body:
 class Story:
     """What is done to the fleet, drawn as it goes. A worker suffers one thing at a time; those of live_long are not killed."""
 
-    def __init__(self, box, fleet, reshard, seed, live_long=LIVE_LONG):
-        self.box, self.fleet, self.reshard, self.live_long = box, fleet, reshard, live_long
+    def __init__(self, box, fleet, reshard, seed, live_long=LIVE_LONG, deed_s=DEED_S):
+        self.box, self.fleet, self.reshard, self.live_long, self.deed_s = box, fleet, reshard, live_long, deed_s
         self.dice, self.done, self.busy = random.Random(seed), collections.Counter(), {}
         self.deck = []  # deeds to come: each once before any comes again
         self.fault_at = self.deed_at = 0
@@ -123,7 +123,7 @@ class Story:
             self.done["faults"] += 2
         if now >= self.deed_at:
             self.deed(now)
-            self.deed_at = now + self.dice.uniform(0.2, 2 * DEED_S)
+            self.deed_at = now + self.dice.uniform(0.2, 2 * self.deed_s)
 
     def deed(self, now):
         if not self.deck:
