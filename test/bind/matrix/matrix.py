@@ -1,6 +1,6 @@
 """Runs each cell of runtime x way of running x neighbour loaded before or after, and prints the tables.
 
-    matrix.py [--install] [--write] [--only WORDS]...   # --write: into MATRIX.md beside this file
+    matrix.py [--install] [--write] [--only WORDS]...   # --write: into README.md beside this file
 
 A cell is a process (cell.py, cell.js) that reads 100 records over TLS twice, plainly and with leases in DynamoDB, and uses its
 neighbour, a package with its own copy of a library that sloop uses, before, while and after. It passes when every record came,
@@ -315,7 +315,7 @@ def run_all(runtimes, only):
 
 def write_page(runtimes, results):
     """Writes the tables of the runtimes that were run as a whole, and keeps those of others."""
-    path = os.path.join(HERE, "MATRIX.md")
+    path = os.path.join(HERE, "README.md")
     with open(path, encoding="utf-8") as file:
         head, *sections = re.split(r"(?m)^## ", file.read())
     tables = {section.split("\n", 1)[0].rsplit(",", 1)[0]: "## " + section.rstrip() for section in sections}
