@@ -22,7 +22,8 @@ let opened = 0, round = 0;
 
 function look() {
   const resident = Number(fs.readFileSync('/proc/self/statm', 'ascii').split(' ')[1]) * 4096;
-  const own = [...fs.readFileSync('/proc/self/smaps_rollup', 'ascii').matchAll(/^Private_\w+: +(\d+) kB/gm)];
+  // Only dirty pages: clean ones of a file are private while nobody else has it open.
+  const own = [...fs.readFileSync('/proc/self/smaps_rollup', 'ascii').matchAll(/^Private_Dirty: +(\d+) kB/gm)];
   return { at: Date.now(), resident, private: own.reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0),
     heap: process.memoryUsage().heapUsed, descriptors: fs.readdirSync('/proc/self/fd').length };
 }

@@ -33,7 +33,7 @@ def look(opened):
     private = 0
     with open("/proc/self/smaps_rollup", encoding="ascii") as file:
         for line in file:
-            if line.startswith("Private_"):
+            if line.startswith("Private_Dirty"):  # clean pages of a file are private while nobody else has it open
                 private += int(line.split()[1]) << 10
     return Look(time.monotonic(), resident, private, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task")), opened)
 
