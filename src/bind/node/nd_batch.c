@@ -70,7 +70,7 @@ void nd_on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
     sloop_batch_done(b, 0);
     return;
   }
-  packed = nd_pack(w->env, sloop_batch_count(b), record_of_batch, b);
+  packed = nd_pack(w, sloop_batch_count(b), record_of_batch, b);
   batch = packed ? new_batch(c, b) : NULL;
   if (batch) handle = nd_handle(w->env, batch, on_batch_dropped);
   if (!handle) {
@@ -93,7 +93,7 @@ void nd_on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
   napi_handle_scope scope;
   (void)s;
   if (!nd_call_begin(c->world, &scope)) return;
-  nd_call(c->world, c->handler, ND_DEAD_LETTER, nd_pack(c->world->env, 1, the_record, r), scope);
+  nd_call(c->world, c->handler, ND_DEAD_LETTER, nd_pack(c->world, 1, the_record, r), scope);
 }
 
 /* ---- calls --------------------------------------------------------------------------------------- */

@@ -66,6 +66,7 @@ static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
 static void on_tip(sloop_t *s, void *arg) {
   nd_consumer *c = arg;
   (void)s;
+  nd_slabs_free(c->world);
   TELL(c->world, c->handler, ND_TIP, nd_null);
 }
 static void set_time(napi_env env, napi_value o, const char *name, int64_t ms) {

@@ -12,6 +12,7 @@ nd_world *nd_world_hold(nd_world *w) {
 void nd_world_drop(nd_world *w) {
   slp_mem *mem = w->mem;
   if (--w->holds) return;
+  nd_slabs_free(w);
   slp_free(mem, w);
   slp_mem_drop(mem);
 }

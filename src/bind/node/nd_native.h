@@ -35,6 +35,8 @@ enum {
 #undef X
 };
 
+#define ND_SLAB_CLASSES 6 /* up to 2 MiB */
+
 typedef struct nd_consumer nd_consumer;
 typedef struct nd_admin nd_admin;
 typedef struct nd_batch nd_batch;
@@ -49,9 +51,12 @@ typedef struct nd_world {
   nd_consumer *first;                  /* consumers that are not closed to the end */
   nd_admin *admins;                    /* the same for handles of an operator */
   uint32_t holds;
-  int ending;         /* 1: no JavaScript can be called any more */
-  int busy;           /* 1: inside sloop_shard_stats_each(), during which a finalizer may call nothing */
-  nd_batch *returned; /* batches whose finalizer ran while `busy` was 1 */
+  int ending; /* 1: no JavaScript can be called any more */
+  int busy;   /* 1: inside sloop_shard_stats_each(), during which a finalizer may call nothing */
+  struct nd_slab *slabs[ND_SLAB_CLASSES]; /* by size: those that wait for use */
+  size_t slabs_kept;                      /* their bytes */
+  int keeps_slabs;                        /* 0: at the tip, where they are not kept */
+  nd_batch *returned;                     /* batches whose finalizer ran while `busy` was 1 */
 } nd_world;
 
 /* What a handle of JavaScript may stand for; the first member of each of these structs. */
@@ -156,8 +161,14 @@ void nd_call(nd_world *w, napi_ref handler, int kind, napi_value payload, napi_h
 
 /* nd_records.c */
 /* Packs n records into one Buffer. Returns NULL if there is no memory. */
-napi_value nd_pack(napi_env env, size_t n, const sloop_record_t *(*at)(const void *of, size_t i),
+napi_value nd_pack(nd_world *w, size_t n, const sloop_record_t *(*at)(const void *of, size_t i),
                    const void *of);
+
+/* nd_slab.c */
+/* Returns a Buffer and the address of its bytes. Returns NULL if there is no memory. */
+napi_value nd_slab_new(nd_world *w, size_t size, void **base);
+/* Frees the slabs that wait for use; none are kept before the next large batch. */
+void nd_slabs_free(nd_world *w);
 
 /* nd_batch.c */
 void nd_on_batch(sloop_t *s, sloop_batch_t *b, void *arg);

@@ -97,8 +97,9 @@ static void put_record(packing *p, uint32_t *row, const sloop_record_t *r, int i
   row[AT_EPOCH + 1] = (uint32_t)r->epoch;
 }
 
-napi_value nd_pack(napi_env env, size_t n, const sloop_record_t *(*at)(const void *of, size_t i),
+napi_value nd_pack(nd_world *w, size_t n, const sloop_record_t *(*at)(const void *of, size_t i),
                    const void *of) {
+  napi_env env = w->env;
   packing p = {env, NULL, 0, nd_list(env), 0, {{NULL, 0}}};
   napi_value packed = nd_object(env), slab = NULL;
   void *base = NULL;
@@ -112,7 +113,8 @@ napi_value nd_pack(napi_env env, size_t n, const sloop_record_t *(*at)(const voi
   total += table;
   /* nd_open() bounds what a batch may have, so this is a record that no service sends. */
   if (total > UINT32_MAX || !packed || !p.shards) return NULL;
-  if (napi_create_buffer(env, total, &base, &slab) != napi_ok) return NULL;
+  slab = nd_slab_new(w, total, &base);
+  if (!slab) return NULL;
   p.base = base;
   p.used = table;
   for (i = 0; i < n; i++) put_record(&p, (uint32_t *)base + i * width, at(of, i), width == WIDTH_OF_CHANGE);

@@ -366,6 +366,31 @@ test('no batch is lost when the collector runs at each', { skip: !global.gc && '
   assert.deepStrictEqual(seen, new Set(put.map((one) => `${one.shard} ${one.sequence} ${one.text}`)));
 });
 
+test('memory of a batch is used again only when nothing that was kept reads it', { skip: !global.gc && 'needs --expose-gc' }, async () => {
+  const name = await box.stream(2);
+  const texts = new Map((await box.put(6000, name, { size: 1000 })).map((one) => [one.sequence, one.text]));
+  const kept = [];
+  let count = 0;
+  for (const batchRecordsMax of [100, 500]) { // slabs of two sizes
+    const consumer = new sloop.Consumer(name, { ...OLDEST, batchRecordsMax, untilTip: true });
+    await within((async () => {
+      for await (const batch of consumer) {
+        const i = count % batch.length;
+        kept.push([batch.at(i).sequence, batch.at(i).data], [batch.at(-1).sequence, batch.at(-1)]);
+        for (const record of batch) assert.strictEqual(record.data.toString(), texts.get(record.sequence));
+        count += batch.length;
+        batch.done();
+        global.gc();
+        await new Promise((resolve) => setImmediate(resolve)); // finalizers run in it
+      }
+    })(), 'all records');
+    await within(consumer.stop(), 'a stop');
+  }
+  assert.strictEqual(count, 12000);
+  assert.ok(kept.length >= 144, String(kept.length));
+  for (const [sequence, one] of kept) assert.strictEqual((one.data ?? one).toString(), texts.get(sequence));
+});
+
 test('memory stays flat over short-lived consumers', { skip: !global.gc && 'needs --expose-gc' }, async () => {
   const name = await box.stream(2);
   await box.put(500, name);

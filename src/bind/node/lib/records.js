@@ -15,11 +15,16 @@ const HIGH = 2 ** 32;
 const GIVEN_BACK = -2; // of native.batchOwned()
 const UNKNOWN_TIME = 0xffffffff;
 
+// What slab.subarray() makes; called at once, without the search for it at each record.
+const Bytes = Buffer[Symbol.species];
+
 class Pack {
   constructor(packed, numbers) {
     this.handle = packed.handle ?? null; // null: given back, or a dead letter
     this.slab = packed.slab;
-    this.table = new Uint32Array(packed.slab.buffer, packed.slab.byteOffset, packed.count * packed.width);
+    this.buffer = packed.slab.buffer;
+    this.base = packed.slab.byteOffset;
+    this.table = new Uint32Array(this.buffer, this.base, packed.count * packed.width);
     this.count = packed.count;
     this.width = packed.width;
     this.shards = packed.shards;
@@ -43,9 +48,8 @@ class Record {
   }
 
   #bytes(column) {
-    const { slab, table } = this.#pack;
-    const at = table[this.#row + column];
-    return slab.subarray(at, at + table[this.#row + column + 1]);
+    const { buffer, base, table } = this.#pack;
+    return new Bytes(buffer, base + table[this.#row + column], table[this.#row + column + 1]);
   }
 
   #text(column, encoding) {
