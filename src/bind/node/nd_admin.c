@@ -231,7 +231,6 @@ static void on_admin_dropped(napi_env env, void *data, void *hint) {
 static nd_admin *new_admin(nd_world *w, napi_value handler, uint32_t holds_handler) {
   nd_admin *a = SLP_NEW(w->mem, nd_admin);
   if (!a) return NULL;
-  a->kind = ND_IS_ADMIN;
   a->holds = 1;
   a->world = nd_world_hold(w);
   if (napi_create_reference(w->env, handler, holds_handler, &a->handler) != napi_ok) {
@@ -253,7 +252,8 @@ napi_value nd_adminOpen(napi_env env, napi_callback_info info) {
   int status;
   nd_args_begin(&args, env, info);
   w = args.world;
-  a = args.n >= 3 && !w->ending ? new_admin(w, args.at[2], 1) : NULL;
+  if (!nd_arg_is_function(&args, 2)) return nd_refuse_handler(env);
+  a = w->ending ? NULL : new_admin(w, args.at[2], 1);
   if (!a) return nd_outcome(env, UV_ENOMEM, nd_string(env, ""));
   sloop_opts_init(&o);
   status = nd_fill_options(&args, args.at[0], &o, why, sizeof why);
@@ -272,7 +272,7 @@ napi_value nd_adminOpen(napi_env env, napi_callback_info info) {
   if (a->next) a->next->link = &a->next;
   w->admins = a;
   a->holds++; /* until on_closed */
-  handle = nd_handle(env, a, on_admin_dropped);
+  handle = nd_handle(a->world, ND_IS_ADMIN, a, on_admin_dropped);
   if (!handle) {
     nd_admin_drop(a);
     nd_admin_close(a);
@@ -289,12 +289,13 @@ napi_value nd_adminOf(napi_env env, napi_callback_info info) {
   napi_value handle;
   nd_args_begin(&args, env, info);
   c = nd_arg_handle(&args, 0, ND_IS_CONSUMER);
-  a = c && c->s && args.n >= 2 ? new_admin(args.world, args.at[1], 0) : NULL;
+  if (!nd_arg_is_function(&args, 1)) return c ? nd_refuse_handler(env) : NULL;
+  a = c && c->s ? new_admin(args.world, args.at[1], 0) : NULL;
   if (!a) return NULL;
   a->consumer = c;
   c->holds++;
   a->a = sloop_admin_of(c->s);
-  handle = nd_handle(env, a, on_admin_dropped);
+  handle = nd_handle(a->world, ND_IS_ADMIN, a, on_admin_dropped);
   if (!handle) nd_admin_drop(a);
   return handle;
 }

@@ -48,7 +48,6 @@ static const sloop_record_t *the_record(const void *of, size_t i) {
 static nd_batch *new_batch(nd_consumer *c, sloop_batch_t *b) {
   nd_batch *batch = SLP_NEW(c->world->mem, nd_batch);
   if (!batch) return NULL;
-  batch->kind = ND_IS_BATCH;
   batch->consumer = c;
   batch->b = b;
   batch->next = c->batches;
@@ -72,7 +71,7 @@ void nd_on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   }
   packed = nd_pack(w, sloop_batch_count(b), record_of_batch, b);
   batch = packed ? new_batch(c, b) : NULL;
-  if (batch) handle = nd_handle(w->env, batch, on_batch_dropped);
+  if (batch) handle = nd_handle(w, ND_IS_BATCH, batch, on_batch_dropped);
   if (!handle) {
     sloop_error_t e = {UV_ENOMEM, 0, 0, 0, UINT64_MAX, "", "", "", "no memory for a batch; it comes again"};
     if (batch) {

@@ -217,14 +217,30 @@ static void on_list(sloop_t *s, int status, const sloop_shard_t *const *shards, 
 
 /* ---- credentials --------------------------------------------------------------------------------- */
 
-static void on_creds_dropped(napi_env env, void *data, void *hint) {
-  nd_creds *request = data;
+static void free_request(nd_creds *request) {
   nd_world *w = request->world;
-  (void)env, (void)hint;
   if (request->rq)
     sloop_creds_done(request->rq, SLOOP_EAUTH, NULL, "the credentials function gave no answer");
   slp_free(w->mem, request);
   nd_world_drop(w);
+}
+static void on_creds_dropped(napi_env env, void *data, void *hint) {
+  nd_creds *request = data;
+  nd_world *w = request->world;
+  (void)env, (void)hint;
+  if (!w->busy || !request->rq) {
+    free_request(request);
+    return;
+  }
+  request->next_dropped = w->dropped;
+  w->dropped = request;
+}
+static void requests_settle(nd_world *w) {
+  while (w->dropped) {
+    nd_creds *request = w->dropped;
+    w->dropped = request->next_dropped;
+    free_request(request);
+  }
 }
 void nd_tell_creds(nd_world *w, napi_ref handler, sloop_creds_req_t *rq) {
   napi_handle_scope scope;
@@ -235,11 +251,10 @@ void nd_tell_creds(nd_world *w, napi_ref handler, sloop_creds_req_t *rq) {
     sloop_creds_done(rq, UV_ECANCELED, NULL, NULL);
     return;
   }
-  request->kind = ND_IS_CREDS;
   request->world = nd_world_hold(w);
   request->rq = rq;
-  handle = nd_handle(w->env, request, on_creds_dropped);
-  if (!handle) on_creds_dropped(w->env, request, NULL);
+  handle = nd_handle(w, ND_IS_CREDS, request, on_creds_dropped);
+  if (!handle) free_request(request);
   nd_call(w, handle ? handler : NULL, ND_CREDS, handle, scope);
 }
 static void on_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
@@ -264,7 +279,7 @@ napi_value nd_answerCreds(napi_env env, napi_callback_info info) {
   creds.access_key = nd_arg_text(&a, 1);
   creds.secret_key = nd_arg_text(&a, 2);
   creds.session_token = nd_arg_text(&a, 3);
-  creds.expires_at_ms = (int64_t)nd_arg_number(&a, 4);
+  creds.expires_at_ms = nd_arg_number(&a, 4) < 0 ? -1 : (int64_t)nd_arg_whole(&a, 4, INT64_MAX);
   if (rq && creds.access_key && creds.secret_key) {
     sloop_creds_done(rq, 0, &creds, NULL);
   } else if (rq) {
@@ -342,7 +357,6 @@ static void on_consumer_dropped(napi_env env, void *data, void *hint) {
 static nd_consumer *new_consumer(nd_world *w, napi_value handler) {
   nd_consumer *c = SLP_NEW(w->mem, nd_consumer);
   if (!c) return NULL;
-  c->kind = ND_IS_CONSUMER;
   c->holds = 1;
   c->world = nd_world_hold(w);
   if (napi_create_reference(w->env, handler, 1, &c->handler) != napi_ok) {
@@ -379,7 +393,7 @@ static int open_consumer(nd_args *a, nd_consumer *c, sloop_opts_t *o, char *why,
     memcpy(why, text, sizeof text);
     return SLOOP_EOPTION;
   }
-  fill_callbacks(o, (int)nd_arg_number(a, 8), c);
+  fill_callbacks(o, nd_arg_int(a, 8), c);
   return sloop_open(&c->s, a->world->loop, o, why, why_size);
 }
 
@@ -394,10 +408,12 @@ napi_value nd_open(napi_env env, napi_callback_info info) {
   int status;
   nd_args_begin(&a, env, info);
   w = a.world;
-  c = a.n == ND_ARGS_MAX && !w->ending ? new_consumer(w, a.at[9]) : NULL;
+  if (!nd_arg_is_function(&a, 9)) return nd_refuse_handler(env);
+  join = nd_arg_is_null(&a, 7) ? NULL : nd_arg_handle(&a, 7, ND_IS_CONSUMER);
+  if (!join && !nd_arg_is_null(&a, 7)) return NULL;
+  c = w->ending ? NULL : new_consumer(w, a.at[9]);
   if (!c) return nd_outcome(env, UV_ENOMEM, nd_string(env, ""));
   sloop_opts_init(&o);
-  join = nd_arg_handle(&a, 7, ND_IS_CONSUMER);
   o.join = join ? join->s : NULL;
   if (join && !join->s) {
     static const char text[] = "join: that consumer was closed";
@@ -419,7 +435,7 @@ napi_value nd_open(napi_env env, napi_callback_info info) {
   if (c->next) c->next->link = &c->next;
   w->first = c;
   c->holds++; /* until on_closed */
-  handle = nd_handle(env, c, on_consumer_dropped);
+  handle = nd_handle(w, ND_IS_CONSUMER, c, on_consumer_dropped);
   if (!handle) {
     nd_consumer_drop(c);
     nd_consumer_close(c);
@@ -582,6 +598,9 @@ napi_value nd_shardStats(napi_env env, napi_callback_info info) {
   all.list = nd_list(env);
   a.world->busy++;
   sloop_shard_stats_each(c->s, add_shard_stats, &all);
-  if (!--a.world->busy) nd_batches_settle(a.world);
+  if (!--a.world->busy) {
+    nd_batches_settle(a.world);
+    requests_settle(a.world);
+  }
   return all.list;
 }

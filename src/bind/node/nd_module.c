@@ -63,12 +63,12 @@ static napi_value get_running(napi_env env, napi_callback_info info) {
 static napi_value get_err_name(napi_env env, napi_callback_info info) {
   nd_args a;
   nd_args_begin(&a, env, info);
-  return nd_string(env, sloop_err_name((int)nd_arg_number(&a, 0)));
+  return nd_string(env, sloop_err_name(nd_arg_int(&a, 0)));
 }
 static napi_value get_strerror(napi_env env, napi_callback_info info) {
   nd_args a;
   nd_args_begin(&a, env, info);
-  return nd_string(env, sloop_strerror((int)nd_arg_number(&a, 0)));
+  return nd_string(env, sloop_strerror(nd_arg_int(&a, 0)));
 }
 /* checkOptions(options): [status, why]. */
 static napi_value check_options(napi_env env, napi_callback_info info) {

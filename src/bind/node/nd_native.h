@@ -53,17 +53,17 @@ typedef struct nd_world {
   uint32_t holds;
   int ending; /* 1: no JavaScript can be called any more */
   int busy;   /* 1: inside sloop_shard_stats_each(), during which a finalizer may call nothing */
+  struct nd_creds *dropped;               /* the same for requests for credentials */
   struct nd_slab *slabs[ND_SLAB_CLASSES]; /* by size: those that wait for use */
   size_t slabs_kept;                      /* their bytes */
   int keeps_slabs;                        /* 0: at the tip, where they are not kept */
   nd_batch *returned;                     /* batches whose finalizer ran while `busy` was 1 */
 } nd_world;
 
-/* What a handle of JavaScript may stand for; the first member of each of these structs. */
+/* What a handle of JavaScript may stand for. */
 typedef enum { ND_IS_CONSUMER = 0x51, ND_IS_BATCH, ND_IS_CREDS, ND_IS_ADMIN } nd_kind;
 
 struct nd_consumer {
-  nd_kind kind;
   uint32_t holds; /* the handle, the library until on_closed, and each batch and operation */
   nd_world *world;
   sloop_t *s;            /* NULL: closed */
@@ -74,7 +74,6 @@ struct nd_consumer {
 };
 
 struct nd_admin {
-  nd_kind kind;
   uint32_t holds; /* the handle, and the library until on_closed */
   nd_world *world;
   sloop_admin_t *a;
@@ -84,7 +83,6 @@ struct nd_admin {
 };
 
 struct nd_batch {
-  nd_kind kind;
   nd_consumer *consumer;
   sloop_batch_t *b; /* NULL: given back */
   nd_batch *next, **link;
@@ -92,9 +90,9 @@ struct nd_batch {
 };
 
 typedef struct nd_creds {
-  nd_kind kind;
   nd_world *world;
   sloop_creds_req_t *rq; /* NULL: answered */
+  struct nd_creds *next_dropped;
 } nd_creds;
 
 /* The argument of a callback that comes once. One of the two owners is set. */
@@ -123,12 +121,18 @@ void nd_world_settle(nd_world *w);
 /* nd_values.c */
 void nd_args_begin(nd_args *a, napi_env env, napi_callback_info info);
 void nd_args_end(nd_args *a);
-/* Returns what the handle stands for, or NULL: it is no handle of that kind. */
+/* Returns what the handle stands for. Throws a TypeError and returns NULL unless it is a handle of that kind
+ * which this copy of the module has made in this thread. */
 void *nd_arg_handle(const nd_args *a, size_t i, nd_kind kind);
 /* Returns a text that lives until nd_args_end(). NULL: it is no string, has a NUL, or there is no memory. */
 const char *nd_arg_text(nd_args *a, size_t i);
 const char *nd_text_of(nd_args *a, napi_value value);
 double nd_arg_number(const nd_args *a, size_t i); /* 0 if it is none */
+int nd_arg_int(const nd_args *a, size_t i);       /* 0 if it is none, or no int */
+int nd_arg_is_function(const nd_args *a, size_t i);
+int nd_arg_is_null(const nd_args *a, size_t i); /* null, undefined, or not there */
+/* Throws a TypeError, and returns NULL. */
+napi_value nd_refuse_handler(napi_env env);
 /* Returns a number from 0 to max: 0 if it is none or less, and max if it is more. */
 uint64_t nd_arg_whole(const nd_args *a, size_t i, uint64_t max);
 /* Reads a text, or NULL for null and undefined. Returns SLOOP_EOPTION if it is something else, which must not
@@ -154,7 +158,7 @@ napi_value nd_list(napi_env env);
 void nd_push(napi_env env, napi_value list, napi_value value);
 /* Returns an object that stands for `of`; `done` is called when the object goes. NULL: there is no memory,
  * and `done` is not called. */
-napi_value nd_handle(napi_env env, void *of, napi_finalize done);
+napi_value nd_handle(nd_world *w, nd_kind kind, void *of, napi_finalize done);
 /* Returns 1 if JavaScript may be called, with a scope for the values of the call; then nd_call() ends it. */
 int nd_call_begin(nd_world *w, napi_handle_scope *scope);
 void nd_call(nd_world *w, napi_ref handler, int kind, napi_value payload, napi_handle_scope scope);

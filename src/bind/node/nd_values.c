@@ -31,10 +31,27 @@ void nd_args_end(nd_args *a) {
   a->texts = NULL;
 }
 
+static napi_valuetype type_of(const nd_args *a, size_t i) {
+  napi_valuetype type = napi_undefined;
+  return i < a->n && napi_typeof(a->env, a->at[i], &type) == napi_ok ? type : napi_undefined;
+}
+
+/* Nothing is known about the objects of another add-on, and another copy of this module may have other
+ * structs. The tag contains the address of the world, so it refuses both. */
+static napi_type_tag tag_of(const nd_world *w, nd_kind kind) {
+  napi_type_tag tag = {UINT64_C(0x9d1c5a7be04f3680) + (uint64_t)kind, (uint64_t)(uintptr_t)w};
+  return tag;
+}
 void *nd_arg_handle(const nd_args *a, size_t i, nd_kind kind) {
+  napi_type_tag tag = tag_of(a->world, kind);
+  bool is_ours = false;
   void *found = NULL;
-  if (i >= a->n || napi_unwrap(a->env, a->at[i], &found) != napi_ok || !found) return NULL;
-  return *(nd_kind *)found == kind ? found : NULL;
+  if (type_of(a, i) == napi_object &&
+      napi_check_object_type_tag(a->env, a->at[i], &tag, &is_ours) == napi_ok && is_ours &&
+      napi_unwrap(a->env, a->at[i], &found) == napi_ok && found)
+    return found;
+  napi_throw_type_error(a->env, NULL, "sloop: a handle is needed that this module made in this thread");
+  return NULL;
 }
 
 const char *nd_text_of(nd_args *a, napi_value value) {
@@ -56,23 +73,33 @@ double nd_arg_number(const nd_args *a, size_t i) {
   return value;
 }
 
+int nd_arg_int(const nd_args *a, size_t i) {
+  double value = nd_arg_number(a, i);
+  return value >= INT32_MIN && value <= INT32_MAX ? (int)value : 0;
+}
+int nd_arg_is_function(const nd_args *a, size_t i) { return type_of(a, i) == napi_function; }
+int nd_arg_is_null(const nd_args *a, size_t i) {
+  napi_valuetype type = type_of(a, i);
+  return type == napi_null || type == napi_undefined;
+}
+napi_value nd_refuse_handler(napi_env env) {
+  napi_throw_type_error(env, NULL, "sloop: the handler must be a function");
+  return NULL;
+}
+
 uint64_t nd_arg_whole(const nd_args *a, size_t i, uint64_t max) {
   double value = nd_arg_number(a, i);
   if (!(value >= 0)) return 0;
   return value < (double)max ? (uint64_t)value : max;
 }
 int nd_arg_text_or_null(nd_args *a, size_t i, const char **text) {
-  napi_valuetype type = napi_undefined;
   *text = nd_arg_text(a, i);
-  if (*text || i >= a->n) return 0;
-  return napi_typeof(a->env, a->at[i], &type) == napi_ok && (type == napi_null || type == napi_undefined)
-             ? 0
-             : SLOOP_EOPTION;
+  return *text || nd_arg_is_null(a, i) ? 0 : SLOOP_EOPTION;
 }
 
 void nd_arg_position(nd_args *a, size_t i, sloop_position_t *p) {
   const char *text;
-  sloop_position_init(p, (sloop_position_kind_t)nd_arg_number(a, i));
+  sloop_position_init(p, (sloop_position_kind_t)nd_arg_int(a, i));
   p->at_ms = nd_arg_number(a, i + 1) < 0 ? -1 : (int64_t)nd_arg_whole(a, i + 1, INT64_MAX);
   p->shard = nd_arg_text(a, i + 2);
   text = nd_arg_text(a, i + 3);
@@ -178,9 +205,12 @@ napi_value nd_position_object(napi_env env, const sloop_position_t *p) {
   return o;
 }
 
-napi_value nd_handle(napi_env env, void *of, napi_finalize done) {
-  napi_value object = nd_object(env);
-  if (!object || napi_wrap(env, object, of, done, NULL, NULL) != napi_ok) return NULL;
+napi_value nd_handle(nd_world *w, nd_kind kind, void *of, napi_finalize done) {
+  napi_type_tag tag = tag_of(w, kind);
+  napi_value object = nd_object(w->env);
+  if (!object || napi_type_tag_object(w->env, object, &tag) != napi_ok ||
+      napi_wrap(w->env, object, of, done, NULL, NULL) != napi_ok)
+    return NULL;
   return object;
 }
 

@@ -2,9 +2,11 @@
 // What programs do wrong or in odd ways: options that change or are of a wrong type, listeners that throw or call back,
 // several loops at once, memory that nothing frees.
 const assert = require('node:assert');
+const path = require('node:path');
 const stream = require('node:stream');
+const util = require('node:util');
 const { test } = require('./harness.js');
-const { run, sandbox, sloop, until, within } = require('./world.js');
+const { PACKAGE, run, sandbox, sloop, until, within } = require('./world.js');
 
 const box = sandbox();
 const OLDEST = { start: 'oldest' };
@@ -52,7 +54,7 @@ test('values of a wrong kind are refused when the object is made', async () => {
   assert.throws(() => some.pause('shardId-000000000001\0'), TypeError);
   await assert.rejects(some.seek(undefined), TypeError);
   await assert.rejects(some.seek(null), TypeError);
-  await assert.rejects(async () => some.stop(NaN), TypeError);
+  for (const limit of ['x', NaN, -1, null, {}, 5n]) await assert.rejects(some.stop(limit), /^TypeError: stop\(\): a number of milliseconds/, String(limit));
   await some.stop();
 });
 
@@ -310,6 +312,7 @@ test('objects that the program makes up are refused', async () => {
   assert.throws(() => new sloop.Record({ width: 14, count: 1, table: new Uint32Array(14), handle: {} }, 0), TypeError);
   assert.throws(() => new sloop.Batch({ slab: Buffer.alloc(64), count: 1, width: 14, shards: [], handle: {} }), TypeError);
   assert.throws(() => new sloop.Batch(), TypeError);
+  for (const Kind of [sloop.Batch, sloop.Record]) assert.strictEqual(util.inspect(Object.create(Kind.prototype)), `${Kind.name} {}`);
   for (const Kind of [sloop.Consumer, sloop.Admin, sloop.Batch, sloop.Record]) {
     for (const that of [Object.create(Kind.prototype), {}, null, new Proxy(Object.create(Kind.prototype), {})]) {
       for (const [name, { value, get }] of Object.entries(Object.getOwnPropertyDescriptors(Kind.prototype))) {
@@ -318,4 +321,91 @@ test('objects that the program makes up are refused', async () => {
       }
     }
   }
+});
+
+test('admin() of a consumer that closes says so', async () => {
+  const consumer = new sloop.Consumer('s', { app: 'closes' });
+  const closed = consumer.close();
+  assert.throws(() => consumer.admin(), sloop.StateError);
+  await closed;
+});
+
+// The native part as lib/ has it; no program is meant to, but none may crash by it.
+const WITHOUT_HANDLE = ['open', 'adminOpen', 'features', 'running', 'errName', 'strerror', 'checkOptions'];
+const NOTHING = [1, 0, null, null, 0, []]; // a start position, and no shards
+
+test('a native function refuses what is no handle of its kind, or another copy\'s', async () => {
+  const native = require(path.join(PACKAGE, 'lib', 'native.js'));
+  const kept = { ...require.cache };
+  for (const file of Object.keys(require.cache)) delete require.cache[file];
+  const copy = require(path.join(PACKAGE, 'lib', 'native.js'));
+  Object.assign(require.cache, kept);
+  assert.notStrictEqual(copy, native);
+  const ends = [];
+  const handler = (resolve) => (kind) => kind === native.numbers.CLOSED && resolve();
+  const opened = (from) => {
+    let handle;
+    ends.push(new Promise((resolve) => { [, handle] = from.open(['stream', 's'], ...NOTHING, null, 0, handler(resolve)); }));
+    return handle;
+  };
+  const consumer = opened(native), foreign = opened(copy);
+  let admin;
+  ends.push(new Promise((resolve) => { [, admin] = native.adminOpen(['stream', 's', 'app', 'a'], 0, handler(resolve)); }));
+  const names = Object.keys(native).filter((name) => typeof native[name] === 'function' && !WITHOUT_HANDLE.includes(name));
+  assert.ok(names.length > 30, String(names));
+  for (const name of names) {
+    const wrong = [undefined, null, 5, 5n, 'x', Symbol('x'), {}, [], () => {}, Buffer.alloc(64), new Proxy(consumer, {}), Object.create(consumer), foreign];
+    wrong.push(/^admin(?!Of)/.test(name) ? consumer : admin);
+    if (/^batch|Creds$/.test(name)) wrong.push(consumer);
+    for (const handle of wrong) {
+      assert.throws(() => native[name](handle, 1, 1, 1, 1, 1, 1, 1), TypeError, `${name}(${util.inspect(handle)})`);
+    }
+    assert.throws(() => native[name](), TypeError, name);
+  }
+  for (const bad of [undefined, null, 5, {}, 'x']) {
+    assert.throws(() => native.open(['stream', 's'], ...NOTHING, null, 0, bad), TypeError);
+    assert.throws(() => native.adminOpen(['stream', 's'], 0, bad), TypeError);
+    assert.throws(() => native.adminOf(consumer, bad), TypeError);
+    if (bad) assert.throws(() => native.open(['stream', 's'], ...NOTHING, bad, 0, () => {}), TypeError); // join
+  }
+  assert.throws(() => native.open(['stream', 's'], ...NOTHING, foreign, 0, () => {}), TypeError);
+  native.close(consumer);
+  copy.close(foreign);
+  native.adminClose(admin);
+  await within(Promise.all(ends), 'all closed');
+});
+
+test('numbers of any size in native calls are refused or bounded', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  const native = require(path.join(PACKAGE, 'lib', 'native.js'));
+  const ODD = [NaN, Infinity, -Infinity, 1e300, -1e300, 2 ** 63, -(2 ** 63), -0.5, 2 ** 53 + 2];
+  const { EOPTION, ESTATE } = native.numbers;
+  let packed = null, onClosed;
+  const closed = new Promise((resolve) => { onClosed = resolve; });
+  const [, handle] = native.open(['stream', name], 2, 0, null, null, 0, [], null, 0, (kind, payload) => {
+    if (kind === native.numbers.BATCH) packed = payload;
+    else if (kind === native.numbers.CLOSED) onClosed();
+  });
+  native.start(handle);
+  await until(() => packed, 'a batch');
+  for (const odd of ODD) {
+    assert.strictEqual(typeof native.errName(odd) + typeof native.strerror(odd), 'stringstring');
+    for (const call of ['pause', 'resume']) assert.strictEqual(native[call](handle, odd), EOPTION, String(odd));
+    assert.notStrictEqual(native.seek(handle, 1, odd, odd, null, null, odd), 0, `seek ${odd}`);
+    assert.strictEqual(native.checkpointAt(handle, odd, odd, odd, odd), EOPTION);
+    assert.strictEqual(native.batchAck(packed.handle, odd), ESTATE, String(odd));
+    assert.strictEqual(native.batchOwned(packed.handle, odd), -2, String(odd));
+    if (!(odd < 0)) assert.strictEqual(native.batchDone(packed.handle, odd), EOPTION, String(odd));
+    const [status] = native.open(['stream', name], odd, odd, null, null, odd, [], null, odd, () => {});
+    assert.notStrictEqual(status, 0, `open ${odd}`);
+  }
+  assert.strictEqual(native.batchDone(packed.handle, -1), 0);
+  assert.strictEqual(native.batchDone(packed.handle, -1), ESTATE);
+  native.close(handle);
+  await within(closed, 'a close');
+  for (const call of ['start', 'stop', 'ref', 'unref', 'pause', 'resume', 'seek', 'checkpoint', 'shards', 'giveBack', 'close']) {
+    assert.strictEqual(native[call](handle, 1, 1), ESTATE, call);
+  }
+  assert.deepStrictEqual([native.token(handle), native.stats(handle), native.shardStats(handle), native.worker(handle)], [[ESTATE, ''], undefined, undefined, '']);
 });

@@ -57,7 +57,7 @@ class Admin {
     if (stream === PART) {
       this.#isPart = true;
       this.#operations = new Operations(given.hold);
-      this.#handle = given.open(this.#handler);
+      this.#handle = given.open(this.#handler) ?? check(numbers.ESTATE, 'admin()'); // the consumer closes
       return;
     }
     this.#operations = new Operations();

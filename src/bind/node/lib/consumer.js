@@ -206,10 +206,10 @@ class Consumer extends EventEmitter {
     if (timeout) throw timeout;
   }
 
-  stop(limitMs = this.#options.stopTimeoutMs ?? STOP_MS) {
+  async stop(limitMs = this.#options.stopTimeoutMs ?? STOP_MS) {
     needMs('stop()', limitMs);
     this.#stopped ??= this.#stopOnce(limitMs);
-    return this.#stopped;
+    await this.#stopped;
   }
 
   close() {

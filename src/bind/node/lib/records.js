@@ -168,6 +168,7 @@ class Record {
   }
 
   [inspect.custom](depth, options) {
+    if (!(#pack in this)) return 'Record {}'; // a prototype, or what is made of it
     const { stream, shard, sequence, key, data, event } = this;
     return `Record ${inspect({ stream, shard, sequence, key, data, ...(event && { event }) }, options)}`;
   }
@@ -250,6 +251,7 @@ class Batch {
   }
 
   [inspect.custom]() {
+    if (!(#pack in this)) return 'Batch {}';
     return `Batch of ${this.length} records${this.isDone ? ', given back' : ''}`;
   }
 }
