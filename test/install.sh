@@ -122,7 +122,7 @@ for name in '' -bloop -ministack $python; do
 done
 
 bind=
-[ "$want" = ci ] && bind=bind # node's majors and the TypeScript of the lane bind
+[ "$want" = ci ] && bind=bind # what npm has for the lane bind: majors of node, TypeScript, eslint
 for server in kinesalite kinesis-local dynalite $bind; do
   into=$cache/node/$server
   from=$root/test/process/servers/$server

@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { after, test } = require('./harness.js');
-const { PACKAGE } = require('./world.js');
+const { PACKAGE, toolPath } = require('./world.js');
 
 const TREE = path.resolve(__dirname, '..', '..', '..', 'src', 'bind', 'node');
 const where = fs.mkdtempSync(path.join(os.tmpdir(), 'sloop-pack-'));
@@ -38,6 +38,21 @@ test('npm packs it with its sources, and leaves the tree as it was', () => {
   for (const name of ['index.js', 'index.mjs', 'index.d.ts', 'index.d.mts', 'lib/native.js', 'install.js', 'sources/include/sloop.h']) {
     assert.ok(files.includes(`package/${name}`), name);
   }
+});
+
+test('its types are right for every way in which it is imported (attw)', { skip: !toolPath('@arethetypeswrong/core') && 'attw is not installed' }, async () => {
+  const attw = await import(path.join(toolPath('@arethetypeswrong/core'), 'dist', 'index.js'));
+  const problemsOf = async (file) => {
+    const { types, problems } = await attw.checkPackage(attw.createPackageFromTarballData(fs.readFileSync(path.join(where, file))));
+    assert.deepStrictEqual(types, { kind: 'included' });
+    return problems.map((one) => one.kind);
+  };
+  assert.deepStrictEqual(await problemsOf('sloop-0.1.0.tgz'), []);
+  const folder = unpacked('wrong', 'sources'); // the types of CommonJS for ESM, too
+  const file = path.join(folder, 'package.json');
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('./index.d.mts', './index.d.ts'));
+  call(where, 'tar', 'czf', 'wrong.tgz', '-C', path.dirname(folder), '--transform=s,^sloop,package,', 'sloop');
+  assert.deepStrictEqual(new Set(await problemsOf('wrong.tgz')), new Set(['FalseCJS']));
 });
 
 test('a prebuilt binary in it is taken', () => {

@@ -1,5 +1,6 @@
 'use strict';
-// The types of the package: clean under tsc --strict from ESM and CommonJS, and what they say is what is there.
+// The types of the package: clean under tsc --strict from ESM and CommonJS, and what they say is what is there. And the
+// JavaScript of the package, of its tests and of the benchmarks: clean under eslint.
 const assert = require('node:assert');
 const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
@@ -94,4 +95,21 @@ test('every option of the types is an option', () => {
   const apart = ['size', 'stream', 'join', 'start', 'shards', 'shards_n', 'alloc_ctx', 'arg'];
   const camel = members.filter((one) => !apart.includes(one)).map((one) => one.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()));
   assert.deepStrictEqual(named.sort(), camel.sort());
+});
+
+test('eslint finds nothing', { skip: !toolPath('eslint') && 'eslint is not installed' }, async () => {
+  const { ESLint } = require(toolPath('eslint'));
+  const where = folder();
+  fs.rmSync(path.join(where, 'node_modules'), { recursive: true });
+  fs.symlinkSync(path.resolve(toolPath('eslint'), '..'), path.join(where, 'node_modules')); // the rules import a package of it
+  fs.copyFileSync(path.join(__dirname, 'eslint.config.mjs'), path.join(where, 'eslint.config.mjs'));
+  const { default: overrideConfig } = await import(path.join(where, 'eslint.config.mjs'));
+  const eslint = new ESLint({ cwd: path.resolve(__dirname, '..', '..', '..'), overrideConfigFile: true, overrideConfig });
+  const folders = ['src/bind/node', 'src/bind/node/lib', 'test/bind/node', 'bench/peers/node'];
+  const found = await eslint.lintFiles(folders.map((one) => `${one}/*.{js,mjs}`));
+  assert.ok(found.length >= 29, `${found.length} files`);
+  const said = found.flatMap(({ filePath, messages }) => messages.map(({ line, message }) => `${filePath}:${line}: ${message}`));
+  assert.deepStrictEqual(said, []);
+  const [{ errorCount }] = await eslint.lintText("'use strict';\nvar one = 1;\nif (one == two) other();\n", { filePath: 'src/bind/node/bad.js' });
+  assert.strictEqual(errorCount, 4); // var, ==, and two names that are not known
 });

@@ -102,11 +102,11 @@ class Box {
   }
 
   /** Puts n records. Returns [{shard, sequence, text}] in the order in which they were put. */
-  async put(n, stream, { start = 0, size = 0 } = {}) {
+  async put(n, stream, { start: begin = 0, size = 0 } = {}) {
     const put = [];
-    for (let first = start; first < start + n; first += 200) {
+    for (let first = begin; first < begin + n; first += 200) {
       const texts = [];
-      for (let i = first; i < Math.min(first + 200, start + n); i++) texts.push(`record ${i} `.padEnd(size, 'x'));
+      for (let i = first; i < Math.min(first + 200, begin + n); i++) texts.push(`record ${i} `.padEnd(size, 'x'));
       const answer = await this.call('PutRecords', {
         StreamName: stream,
         Records: texts.map((text) => ({ Data: Buffer.from(text).toString('base64'), PartitionKey: `key-${text.slice(0, 12)}` })),
@@ -140,7 +140,7 @@ function textsOf(records) {
 }
 
 const folders = [];
-process.once('exit', () => folders.forEach((folder) => fs.rmSync(folder, { recursive: true, force: true })));
+process.once('exit', () => folders.forEach((one) => fs.rmSync(one, { recursive: true, force: true })));
 
 /** A folder in which the package is installed as "sloop". */
 function folder() {
