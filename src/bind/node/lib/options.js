@@ -61,8 +61,8 @@ function nativeOptions(stream, options, own) {
     texts.push(known, String(value));
   }
   if (typeof options.store === 'string' && options.store.startsWith('sqlite:')) {
-    throw new OptionError('store: leases in a SQLite file are not possible in node, which has a copy of SQLite of its own: ' +
-      'when that copy opens and closes the file, sloop loses its locks', { code: 'EOPTION', number: native.numbers.EOPTION });
+    throw new OptionError('store: leases in a SQLite file are not possible in node, which has a copy of SQLite since version 22, as ' +
+      'packages have: when another copy opens and closes the file, sloop loses its locks', { code: 'EOPTION', number: native.numbers.EOPTION });
   }
   const [status, why] = native.checkOptions(texts);
   if (status !== 0) throw errorOf(status, inCamel(why));
