@@ -409,3 +409,21 @@ test('numbers of any size in native calls are refused or bounded', async () => {
   }
   assert.deepStrictEqual([native.token(handle), native.stats(handle), native.shardStats(handle), native.worker(handle)], [[ESTATE, ''], undefined, undefined, '']);
 });
+
+test('a record whose memory was transferred says so, and its batch is still acknowledged', async () => {
+  const name = await box.stream(1);
+  await box.put(3, name);
+  const consumer = new sloop.Consumer(name, { ...OLDEST, batchRecordsMax: 3 });
+  const { value: batch } = await within(consumer.next(), 'a batch');
+  const [first, second] = batch;
+  const { buffer } = first.data;
+  const moved = structuredClone(buffer, { transfer: [buffer] });
+  assert.strictEqual(buffer.byteLength, 0);
+  assert.ok(Buffer.from(moved).includes('record 1 '));
+  const getters = ['shard', 'sequence', 'subSequence', 'key', 'data', 'arrivedAtMs', 'arrivedAt', 'epoch', 'attempt', 'late', 'raw', 'redelivered'];
+  for (const one of getters) assert.throws(() => second[one], /^StateError: Record: .* transferred/, one);
+  assert.throws(() => second.json(), sloop.StateError);
+  assert.strictEqual(second.owned, true);
+  batch.done();
+  await within(consumer.stop(), 'a stop');
+});

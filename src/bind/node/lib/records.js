@@ -47,23 +47,31 @@ class Record {
     this.#row = index * pack.width;
   }
 
+  #cell(column) {
+    const value = this.#pack.table[this.#row + column];
+    if (value === undefined) { // the table is empty since the program moved its memory away
+      throw new StateError('Record: the ArrayBuffer of its batch was transferred; transfer a copy, such as Buffer.from(record.data)',
+        { code: 'ESTATE', number: native.numbers.ESTATE });
+    }
+    return value;
+  }
+
   #bytes(column) {
-    const { buffer, base, table } = this.#pack;
-    return new Bytes(buffer, base + table[this.#row + column], table[this.#row + column + 1]);
+    const { buffer, base } = this.#pack;
+    return new Bytes(buffer, base + this.#cell(column), this.#cell(column + 1));
   }
 
   #text(column, encoding) {
-    const { slab, table } = this.#pack;
-    const at = table[this.#row + column];
-    return slab.toString(encoding, at, at + table[this.#row + column + 1]);
+    const at = this.#cell(column);
+    return this.#pack.slab.toString(encoding, at, at + this.#cell(column + 1));
   }
 
   #flag(flag) {
-    return (this.#pack.table[this.#row + FLAGS] & flag) !== 0;
+    return (this.#cell(FLAGS) & flag) !== 0;
   }
 
   #ofChange(column) {
-    return this.#pack.width === WIDTH_OF_CHANGE && this.#pack.table[this.#row + column + 1] !== 0;
+    return this.#pack.width === WIDTH_OF_CHANGE && this.#cell(column + 1) !== 0;
   }
 
   get stream() {
@@ -71,7 +79,7 @@ class Record {
   }
 
   get shard() {
-    return this.#pack.shards[this.#pack.table[this.#row + SHARD]];
+    return this.#pack.shards[this.#cell(SHARD)];
   }
 
   get sequence() {
@@ -79,7 +87,7 @@ class Record {
   }
 
   get subSequence() {
-    return this.#pack.table[this.#row + SUB];
+    return this.#cell(SUB);
   }
 
   get key() {
@@ -92,9 +100,8 @@ class Record {
   }
 
   get arrivedAtMs() {
-    const { table } = this.#pack;
-    const high = table[this.#row + ARRIVED];
-    return high === UNKNOWN_TIME ? null : high * HIGH + table[this.#row + ARRIVED + 1];
+    const high = this.#cell(ARRIVED);
+    return high === UNKNOWN_TIME ? null : high * HIGH + this.#cell(ARRIVED + 1);
   }
 
   get arrivedAt() {
@@ -103,12 +110,11 @@ class Record {
   }
 
   get epoch() {
-    const { table } = this.#pack;
-    return table[this.#row + EPOCH] * HIGH + table[this.#row + EPOCH + 1];
+    return this.#cell(EPOCH) * HIGH + this.#cell(EPOCH + 1);
   }
 
   get attempt() {
-    return this.#pack.table[this.#row + ATTEMPT];
+    return this.#cell(ATTEMPT);
   }
 
   get late() {
