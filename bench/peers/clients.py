@@ -83,12 +83,11 @@ def ours_in_node(version):
             Client("sloop, Node, leases", version, "CBOR", command, True, missing=missing, env=env)]
 
 
-def node():
+def of_npm(name, package, program, **more):
     folder = os.path.join(CACHE, "peers", "node")
-    modules = os.path.join(folder, "node_modules", "@aws-sdk", "client-kinesis")
-    version = json.loads(text(HERE, "node", "package.json"))["dependencies"]["@aws-sdk/client-kinesis"]
-    return Client("AWS SDK for JavaScript", version, "JSON", ["node", os.path.join(folder, "read.mjs")], False,
-                  missing="" if os.path.isdir(modules) and shutil.which("node") else "not installed")
+    there = os.path.isdir(os.path.join(folder, "node_modules", package)) and shutil.which("node")
+    version = json.loads(text(HERE, "node", "package.json"))["dependencies"][package]
+    return Client(name, version, "JSON", ["node", os.path.join(folder, program)], missing="" if there else "not installed", **more)
 
 
 def kcl3():
@@ -114,7 +113,8 @@ def clients():
         *ours_in_node(version),
         boto3(),
         *aio(),
-        node(),
+        of_npm("AWS SDK for JavaScript", "@aws-sdk/client-kinesis", "read.mjs", leases=False),
+        of_npm("lifion-kinesis", "lifion-kinesis", "lifion.mjs", leases=True, slow=True),
         go_client("AWS SDK for Go", "awssdk", of_go("aws-sdk-go-v2/service/kinesis"), leases=False),
         go_client("kinsumer", "kinsumer", of_go("twitchscience/kinsumer")[-12:], leases=True),
         go_client("vmware-go-kcl-v2", "vmware", of_go("vmware/vmware-go-kcl-v2"), leases=True, slow=True),

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the peers of bench/peers by their ordinary clients, every version fixed, into .cache/ of this checkout: boto3
-# with what the tests need (PyPI), the AWS SDK for JavaScript (npm), the Go ones (go/go.mod), KCL 3 by
+# with what the tests need (PyPI), the AWS SDK for JavaScript and lifion-kinesis (npm), the Go ones (go/go.mod), KCL 3 by
 # test/guest/install.sh (Maven). One that can't be had is named with the reason, and the others go on. With names, such as
 # `sh bench/peers/install.sh aio`, only those: aio (aiobotocore, async-kinesis), node, go, kcl3.
 set -eu
@@ -41,7 +41,7 @@ elif command -v npm >/dev/null; then
       rm -rf "$cache/node"
     }
   }
-  [ ! -e "$cache/node" ] || cp "$here/node/read.mjs" "$cache/node/"
+  [ ! -e "$cache/node" ] || cp "$here/node/read.mjs" "$here/node/lifion.mjs" "$cache/node/"
 else
   missing node 'no npm'
 fi

@@ -133,10 +133,10 @@ def idle(client, server, trust):
     return {"poll": cpu * 1e6 / polls, "rate": polls / wall}
 
 
-def one_round(number, taking, server, trust, bodies, figures):
+def one_round(number, taking, server, trust, bodies, idles, figures):
     """Every body and the polls, each by every client in turn; another client begins in each round."""
     turn = number % len(taking)
-    for what in [*bodies, "idle"]:
+    for what in [*bodies, *idles]:
         for client in taking[turn:] + taking[:turn]:
             if what == "idle" and not client.polls:
                 continue
@@ -167,11 +167,14 @@ def main():
     parser.add_argument("names", nargs="*", metavar="CLIENT")
     parser.add_argument("--rounds", type=int, help="7, with --small 1")
     parser.add_argument("--slow-rounds", type=int, default=3, help="of those that take long to start")
+    parser.add_argument("--times", type=int, default=1, help="so many times the records: steadier where much else runs")
+    parser.add_argument("--no-idle", action="store_true", help="without the empty polls")
     parser.add_argument("--small", action="store_true", help="rounds of few records; one: does all of it work?")
     parser.add_argument("--json", default="peers.json")
     options = parser.parse_args()
     rounds, slow_rounds = (options.rounds or 1, 1) if options.small else (options.rounds or 7, options.slow_rounds)
-    bodies = SMALL if options.small else BODIES
+    bodies = {what: (size, of_shard * options.times, page)
+              for what, (size, of_shard, page) in (SMALL if options.small else BODIES).items()}
     all_clients = [c for c in clients() if not options.names or c.name in options.names]
     for client in all_clients:
         if client.missing:
@@ -191,7 +194,8 @@ def main():
                 subprocess.run(["keytool", "-importcert", "-noprompt", "-alias", "bench", "-file", server.ca_file, "-keystore",
                                 trust, "-storepass", "bench-peers"], check=True, capture_output=True)
             for number in range(rounds):
-                one_round(number, [c for c in taking if number < slow_rounds or not c.slow], server, trust, bodies, figures)
+                one_round(number, [c for c in taking if number < slow_rounds or not c.slow], server, trust, bodies,
+                          [] if options.no_idle else ["idle"], figures)
                 load.append(os.getloadavg()[0])
                 keep(options.json, all_clients, figures, load)
     finally:
