@@ -5,6 +5,12 @@
  * handles in its loop, and end the process. */
 #include "bind/node/nd_native.h"
 
+#include "host/err.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 nd_world *nd_world_hold(nd_world *w) {
   w->holds++;
   return w;
@@ -104,6 +110,29 @@ static nd_world *new_world(napi_env env) {
   return w;
 }
 
+/* Returns the posix_memalign() that most of the process calls. It is another one than ours if somebody
+ * preloads an allocator while this module is loaded by RTLD_DEEPBIND. Memory of the one allocator would then
+ * be given to the other's free(). malloc() itself tells nothing: its address is that of a stub in node. */
+static void (*allocator_of_process(void))(void) {
+  void *process = dlopen(NULL, RTLD_NOW); /* RTLD_DEFAULT would look where this module looks first */
+  void *found = process ? dlsym(process, "posix_memalign") : NULL;
+  void (*function)(void) = NULL;
+  if (process) dlclose(process);
+  memcpy(&function, &found, sizeof function);
+  return function;
+}
+static int throw_foreign_allocator(napi_env env) {
+  void (*others)(void) = allocator_of_process();
+  char why[512];
+  if (!others || others == (void (*)(void))posix_memalign) return 0;
+  snprintf(why, sizeof why,
+           "%.200s allocates the memory of this process. This binary, which uses the system's libcurl, "
+           "would mix it with libc's: use a binary that the package brings, or run node without LD_PRELOAD",
+           slp_code_file(others));
+  napi_throw_error(env, NULL, why);
+  return 1;
+}
+
 /* node looks for these two names. */
 NAPI_MODULE_EXPORT int32_t node_api_module_get_api_version_v1(void);
 NAPI_MODULE_EXPORT napi_value napi_register_module_v1(napi_env env, napi_value exports);
@@ -141,9 +170,11 @@ napi_value napi_register_module_v1(napi_env env, napi_value exports) {
       {"ETIMEDOUT", UV_ETIMEDOUT},
       {"ECANCELED", UV_ECANCELED},
   };
-  nd_world *w = new_world(env);
+  nd_world *w;
   napi_value function = NULL, numbers;
   size_t i;
+  if (throw_foreign_allocator(env)) return NULL;
+  w = new_world(env);
   if (!w) {
     napi_throw_error(env, NULL, "sloop: no memory, or the thread ends");
     return NULL;
