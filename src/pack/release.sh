@@ -6,7 +6,9 @@
 #     source      sloop-VERSION.tar.gz
 #     static      stream-tail-VERSION-linux-CPU for x86_64 and aarch64: one file that needs nothing of the machine
 #     wheel       stream_tail-VERSION-py3-none-...whl: the same for pip
-#     python      sloop-VERSION-cp...whl: the Python package, with the libraries inside, for this CPU and glibc (see wheel.py)
+#     python      sloop-VERSION-cp...whl: the Python package, with the libraries inside, for glibc (see wheel.py)
+#     node        sloop-VERSION.tgz: the Node package, with its sources and with binaries for glibc that have the libraries
+#                 inside (see npm.py)
 #     container   stream-tail-VERSION-oci-CPU.tar: the same as an image, from scratch (see Dockerfile)
 #     deb         packages for the Debian that this runs on: libsloop0, libsloop-dev, stream-tail, and their source
 #     recipes     a Homebrew formula, an APKBUILD, a Nix expression and a Conan recipe that build the tarball
@@ -17,19 +19,19 @@
 # packages that holds among machines with the same Debian packages. src/pack/reproduce.sh shows it.
 #
 # Needs git, gzip, meson, ninja, python3 and what dependencies.sh needs; `deb` also dpkg-dev, debhelper and the packages of
-# debian/control; `container` umoci. Nothing is published, tagged or pushed; test/contract/tidy/release.sh says whether the
+# debian/control; `container` umoci; `node` node with node_api.h (Debian: nodejs libnode-dev). Nothing is published, tagged or pushed; test/contract/tidy/release.sh says whether the
 # tree can be released.
 #
 # SLOOP_DEPENDENCIES: a folder with what dependencies.sh has built, one folder a triple; else they are built in the work
 # folder. SLOOP_CPUS: "x86_64 aarch64" unless given. SLOOP_PYTHONS: "python3" unless given; from 3.11 on one makes the wheel
-# for all later ones, 3.9 and 3.10 make each their own. SLOOP_WORK: the work folder, else a new one in /var/tmp.
+# for all later ones, 3.9 and 3.10 make each their own, for this CPU alone. SLOOP_WORK: the work folder, else a new one in /var/tmp.
 set -eu
 umask 022
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"
 folder=${1:-$root/build-release}
 [ $# -eq 0 ] || shift
-parts=${*:-source static wheel python container deb recipes sbom sums}
+parts=${*:-source static wheel python node container deb recipes sbom sums}
 cpus=${SLOOP_CPUS:-x86_64 aarch64}
 die() {
   echo "release: $*" >&2
@@ -37,7 +39,7 @@ die() {
 }
 for part in $parts; do
   case $part in
-    source | static | wheel | python | container | deb | recipes | sbom | sums) ;;
+    source | static | wheel | python | node | container | deb | recipes | sbom | sums) ;;
     *) die "no part \"$part\"" ;;
   esac
 done
@@ -128,23 +130,55 @@ make_wheel() {
   done
 }
 
-make_python() {
+# set_up_module NAME CPU OPTION...: a build folder, $work/NAME, for a module that has the libraries inside. Leaves the prefix
+# with the libraries in $prefix.
+set_up_module() {
+  name=$1 cpu=$2
+  shift 2
   [ -d "$source" ] || unpack_source
-  cpu=$(uname -m)
   prefix=$(dependencies_of "$cpu" gnu)
   [ -e "$prefix/sloop.ini" ] || die "no $prefix/sloop.ini: dependencies.sh makes it"
-  for python in ${SLOOP_PYTHONS:-python3}; do
-    tag=$("$python" -c 'import sys; print("%d%d" % sys.version_info[:2])')
-    build=$work/python-$tag
-    rm -rf "$build"
-    # shellcheck disable=SC2046 # several options
-    (cd "$source" && quietly "setup-python-$tag" meson setup --native-file "$prefix/sloop.ini" --prefix=/usr -Ddebug=false \
-      -Doptimization=2 $(without) -Dcli=disabled -Dsandbox=disabled -Dpython=enabled -Dpython_binary="$(command -v "$python")" "$build")
-    quietly "build-python-$tag" nice -n 5 ninja -C "$build" ${SLOOP_JOBS:+-j"$SLOOP_JOBS"} python-package
-    strip --strip-unneeded "$build"/src/bind/python/sloop/_native.*.so
-    python3 src/pack/wheel.py package --version "$version" --cpu "$cpu" --package "$build/src/bind/python/sloop" \
-      --project pyproject.toml --license LICENSE --folder "$folder" >&2
+  kind=--cross-file
+  [ "$cpu" != "$(uname -m)" ] || kind=--native-file
+  rm -rf "${work:?}/$name"
+  # shellcheck disable=SC2046 # several options
+  (cd "$source" && quietly "setup-$name" meson setup "$kind" "$prefix/sloop.ini" --prefix=/usr -Ddebug=false -Doptimization=2 \
+    $(without) -Dcli=disabled -Dsandbox=disabled "$@" "$work/$name")
+}
+build_module() { # build_module NAME TARGET FILE: builds a target, and strips its file
+  quietly "build-$1" nice -n 5 ninja -C "$work/$1" ${SLOOP_JOBS:+-j"$SLOOP_JOBS"} "$2"
+  "$(sed -n "s/^strip = '\(.*\)'/\1/p" "$prefix/sloop.ini")" --strip-unneeded "$3"
+}
+
+make_python() {
+  for cpu in $cpus; do
+    for python in ${SLOOP_PYTHONS:-python3}; do
+      tag=$("$python" -c 'import sys; print("%d%02d" % sys.version_info[:2])')
+      if [ "$tag" -lt 311 ] && [ "$cpu" != "$(uname -m)" ]; then
+        tell "no wheel for $cpu by $python: before 3.11 it can be made on a machine of that CPU alone"
+        continue
+      fi
+      set_up_module "python-$cpu-$tag" "$cpu" -Dpython=enabled -Dpython_binary="$(command -v "$python")"
+      build=$work/python-$cpu-$tag
+      build_module "python-$cpu-$tag" python-package "$build"/src/bind/python/sloop/_native.*.so
+      python3 src/pack/wheel.py package --version "$version" --cpu "$cpu" --package "$build/src/bind/python/sloop" \
+        --project pyproject.toml --license LICENSE --folder "$folder" >&2
+    done
   done
+}
+
+# Leases in a file are refused in node, which has a SQLite of its own, so none is linked in.
+make_node() {
+  binaries=
+  for cpu in $cpus; do
+    case $cpu in x86_64) arch=x64 ;; aarch64) arch=arm64 ;; *) die "node has no name here for $cpu" ;; esac
+    set_up_module "node-$cpu" "$cpu" -Dnode=enabled -Dsqlite=disabled
+    build_module "node-$cpu" node-package "$work/node-$cpu/src/bind/node/sloop.node"
+    binaries="$binaries linux-$arch=$work/node-$cpu/src/bind/node/sloop.node"
+  done
+  quietly node-sources node "$source/src/bind/node/install.js" --sources
+  # shellcheck disable=SC2086 # a list of words
+  python3 src/pack/npm.py --version "$version" --package "$source/src/bind/node" --license LICENSE --folder "$folder" $binaries >&2
 }
 
 make_container() {
@@ -199,7 +233,7 @@ make_sums() {
   tell "SHA256SUMS: $(wc -l <"$folder/SHA256SUMS") files"
 }
 
-for part in source static wheel python container deb recipes sbom sums; do
+for part in source static wheel python node container deb recipes sbom sums; do
   if wants "$part"; then "make_$part"; fi
 done
 [ -n "${SLOOP_WORK:-}" ] || rm -rf "$work"

@@ -1,5 +1,5 @@
-"""Writes what the files of a release are made of, as SPDX 2.3: the source, the static programs, the wheels of the Python
-package, and the libraries in them by the Debian source packages that they were built from (versions.txt of dependencies.sh:
+"""Writes what the files of a release are made of, as SPDX 2.3: the source, the static programs, the packages for Python and
+Node, and the libraries in them by the Debian source packages that they were built from (versions.txt of dependencies.sh:
 name, version, SHA-256 of the .dsc).
 """
 
@@ -15,7 +15,15 @@ LICENSES = {  # SPDX's names for what debian/copyright of each says about the pa
     "nghttp2": "MIT", "openssl": "Apache-2.0", "pcre2": "BSD-3-Clause", "sqlite3": "blessing", "zlib": "Zlib",
 }
 
-PROGRAMS_ALONE = {"libzstd", "musl", "pcre2"}  # not in the Python package
+PROGRAMS_ALONE = {"libzstd", "musl", "pcre2"}  # not in the packages for Python and Node
+OF_NODE = {"libuv1", "sqlite3"}  # not in the package for Node: it uses node's loop, and has no leases in a file
+
+
+def links(file, library):
+    """Whether a file of the release has that library inside."""
+    if file.startswith("stream-tail-"):
+        return True
+    return library not in PROGRAMS_ALONE and not (file.endswith(".tgz") and library in OF_NODE)
 
 
 def package(name, version, license_name, **more):
@@ -35,11 +43,11 @@ def main():
     programs = []
     for name in sorted(os.listdir(a.folder)):
         if not re.fullmatch(
-                rf"(sloop-{a.version}(\.tar\.gz|-cp\S+\.whl)|stream-tail-{a.version}-linux-\w+)", name):
+                rf"(sloop-{a.version}(\.tar\.gz|\.tgz|-cp\S+\.whl)|stream-tail-{a.version}-linux-\w+)", name):
             continue
         with open(os.path.join(a.folder, name), "rb") as file:
             total = hashlib.sha256(file.read()).hexdigest()
-        kind = "ARCHIVE" if name.endswith(".gz") else "LIBRARY" if name.endswith(".whl") else "APPLICATION"
+        kind = "ARCHIVE" if name.endswith(".gz") else "LIBRARY" if name.endswith((".whl", ".tgz")) else "APPLICATION"
         made = package(name, a.version, "Apache-2.0", packageFileName=name, primaryPackagePurpose=kind,
                        checksums=[{"algorithm": "SHA256", "checksumValue": total}])
         packages.append(made)
@@ -56,7 +64,7 @@ def main():
             comment="The checksum is that of the source package's .dsc, which names the sums of its files.",
             externalRefs=[{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": where}]))
         relations += [(program["SPDXID"], "STATIC_LINK", packages[-1]["SPDXID"]) for program in programs
-                      if name not in PROGRAMS_ALONE or program["primaryPackagePurpose"] == "APPLICATION"]
+                      if links(program["name"], name)]
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"sloop-{a.version}",
         "documentNamespace": f"https://github.com/sloop/sloop/spdx/{a.version}/{a.commit}",

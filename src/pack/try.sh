@@ -7,6 +7,10 @@
 #     python      a new environment of each of SLOOP_PYTHONS, pip without an index: a sandbox read, over TLS too, with
 #                 certificates where systems have them and where there are none. From PyPI: auditwheel about its tag, and
 #                 test/bind/python/neighbours.py beside cryptography, pycurl, uvloop, psycopg, apsw and brotli
+#     node        an empty folder, npm without a network: a sandbox read, by each of SLOOP_NODES; test/bind/node/neighbours.js
+#     roots       in each of SLOOP_ROOTS, a fresh Debian with python3, python3-venv and nodejs (debootstrap; of another CPU with
+#                 qemu-user-static in binfmt_misc): both packages for that CPU, installed into nothing, read a sandbox. npm is
+#                 this machine's, run by the root's node. It prints a line of figures for each
 #     container   the image, unpacked by umoci, as its user in its root
 #     lintian     what Debian's own checker says of the packages
 #     deb         in SLOOP_ROOT, a fresh Debian 12 or 13 (debootstrap --variant=minbase bookworm SLOOP_ROOT): install, use, the
@@ -15,7 +19,7 @@
 #     sbom        pyspdxtools of spdx-tools
 #     kubernetes  kubernetes-validate --strict
 #
-# Everything but `lintian` and `deb` unless WHAT is given. Needs root for chroot. What a check needs and the machine lacks is said, and
+# `static wheel container recipes sbom kubernetes` unless WHAT is given. Needs root for chroot. What a check needs and the machine lacks is said, and
 # counts as a failure. One line a check, with sizes and seconds.
 set -u
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -161,6 +165,97 @@ try_python() {
   try "python: auditwheel says the same of the wheel's platform" wheel_is_tagged_right "$wheel"
   try "python: beside modules with other copies of its libraries" beside_others
   stop_server
+}
+
+# ---- the package for Node ------------------------------------------------------------------------------------------------
+# Reads what the stream has, and prints what the table of README.md has: records, ms from the call of read() to the first one.
+NODE_READ='const { read, running } = require("sloop"); const began = process.hrtime.bigint(); let n = 0, first;
+(async () => { for await (const record of read("demo", { untilTip: true })) if (n++ === 0) first = process.hrtime.bigint();
+  console.log(n, "records, the first after", Number((first - began) / 1000000n), "ms;", process.version, process.arch, running().libcurl.version,
+    running().libcurl.file === running().sloop.file ? "inside" : "of the system"); if (n < 200) process.exitCode = 1; })();'
+PYTHON_READ='import platform, sys, time, sloop
+began, n = time.monotonic(), 0
+for record in sloop.read("demo", until_tip=True):
+    n += 1
+    first = time.monotonic() if n == 1 else first
+inside = "inside" if sloop.running()["libcurl"][1] == sloop.running()["sloop"][1] else "of the system"
+print(n, "records, the first after", round((first - began) * 1000), "ms;", platform.python_version(), platform.machine(),
+      sloop.running()["libcurl"][0], inside)
+sys.exit(n < 200)'
+
+# In a sandbox of its own, in the clear, with 200 records in the stream demo.
+start_sandbox() {
+  rm -f "$work/hold" "$work/environment"
+  program=$(one "stream-tail-*-linux-$cpu")
+  mkfifo "$work/hold"
+  "$program" -q -M 2 <"$work/hold" >"$work/environment" 2>/dev/null &
+  sandbox=$!
+  exec 3>"$work/hold"
+  until grep -q SECRET "$work/environment"; do sleep 0.1; done
+  sed 's/^export //' "$work/environment" >"$work/plain.env"
+  # shellcheck disable=SC2046 # one word a variable
+  seq 200 | env $(cat "$work/plain.env") "$program" -q -P demo
+}
+stop_sandbox() {
+  exec 3>&-
+  wait "$sandbox"
+}
+npm_and_read() { # npm_and_read NODE PACKAGE
+  rm -rf "$work/node"
+  mkdir -p "$work/node"
+  echo '{}' >"$work/node/package.json"
+  # shellcheck disable=SC2046 # one word a variable
+  cd "$work/node" && PATH="$(dirname "$1"):$PATH" npm install --offline --no-audit --no-fund --cache "$work/npm" "$2" &&
+    env $(cat "$work/plain.env") "$1" -e "$NODE_READ"
+}
+node_beside_others() {
+  env SLOOP_BIN="$program" SLOOP_NODE_PACKAGE="$work/node/node_modules/sloop" "$1" --expose-gc "$here/../../test/bind/node/neighbours.js"
+}
+try_node() {
+  package=$(one "sloop-*.tgz")
+  size "$package"
+  start_sandbox
+  for node in ${SLOOP_NODES:-$(command -v node)}; do
+    version=$("$node" -p process.version)
+    try "node $version: an empty folder, npm install without a network, a sandbox read" npm_and_read "$node" "$package"
+    try "node $version: beside copies of its libraries, another allocator, over TLS" node_beside_others "$node"
+  done
+  stop_sandbox
+}
+
+in_root_for() { # in_root_for ROOT COMMAND...: with the sandbox's variables and no others
+  inside=$1
+  shift
+  # shellcheck disable=SC2046 # one word a variable
+  chroot "$inside" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 $(cat "$work/plain.env") "$@"
+}
+python_in_root() {
+  in_root_for "$root" sh -c 'python3 -m venv /try/venv && /try/venv/bin/pip install -q --no-index /try/*.whl' && seconds=$(since "$began") &&
+    in_root_for "$root" /try/venv/bin/python -c "$PYTHON_READ"
+}
+node_in_root() {
+  in_root_for "$root" sh -c 'cd /try && echo "{}" >package.json && node /try/npm/bin/npm-cli.js install --offline --no-audit --no-fund /try/*.tgz' &&
+    seconds=$(since "$began") && in_root_for "$root" sh -c 'cd /try && exec node -e "$1"' sh "$NODE_READ"
+}
+since() { echo "$((($(date +%s%N) - $1) / 1000000))"; }
+try_roots() {
+  start_sandbox
+  npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
+  for root in ${SLOOP_ROOTS:?SLOOP_ROOTS names fresh roots of Debian}; do
+    case $(chroot "$root" dpkg --print-architecture) in arm64) its=aarch64 ;; *) its=x86_64 ;; esac
+    where="Debian $(cat "$root/etc/debian_version"), $its"
+    rm -rf "$root/try" && mkdir "$root/try"
+    cp -R "$npm" "$root/try/npm"
+    cp "$(one "sloop-*-manylinux*_$its.whl")" "$(one "sloop-*.tgz")" "$root/try/"
+    for language in python node; do
+      began=$(date +%s%N)
+      try "roots: $where: $language installs the package and reads" "${language}_in_root"
+      echo "     installed after ${seconds:-?} ms, $(du -sk "$root"/try/venv/lib/python3*/site-packages/sloop "$root/try/node_modules/sloop" 2>/dev/null |
+        tail -n 1 | cut -f 1) KiB; $(grep records "$work/log")"
+    done
+    rm -rf "$root/try"
+  done
+  stop_sandbox
 }
 
 try_container() {

@@ -74,19 +74,23 @@ def readelf(*args):
     return subprocess.run(["readelf", "-W", *args], check=True, capture_output=True, text=True).stdout
 
 
-def glibc_of(module):
-    """The newest version of glibc that a module's symbols have, as (2, 34). The process ends if the module needs a file that a
-    wheel may not need, or shows a symbol that is not its own."""
+def check_module(module, is_entry, entry):
+    """Ends the process if a module needs a file that a package may not bring along, or shows a symbol that is not `entry`.
+    Returns the names of its symbols, versions included, of those that it asks for."""
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", module))
     if not all(SYSTEM.fullmatch(one) for one in needed):
         sys.exit(f"wheel: {module} needs more than the system's libraries: {', '.join(needed)}")
     symbols = [line.split() for line in readelf("--dyn-syms", module).splitlines() if re.match(r" +\d+:", line)]
     shown = {symbol[7] for symbol in symbols if len(symbol) > 7 and symbol[6] != "UND"}
-    if len(shown) != 1 or not all(one.startswith("PyInit_") for one in shown):
-        sys.exit(f"wheel: {module} shows {', '.join(sorted(shown)[:9])} ({len(shown)}), where it should show its PyInit alone")
-    asked = {tuple(map(int, one.split("."))) for symbol in symbols if len(symbol) > 7
-             for one in re.findall(r"@GLIBC_([\d.]+)", symbol[7])}
-    return max(asked)[:2]
+    if not shown or not all(is_entry(one) for one in shown):
+        sys.exit(f"wheel: {module} shows {', '.join(sorted(shown)[:9])} ({len(shown)}), where it should show {entry} alone")
+    return {symbol[7] for symbol in symbols if len(symbol) > 7 and symbol[6] == "UND"}
+
+
+def glibc_of(asked):
+    """Returns the newest version of glibc among symbols that a module asks for, as (2, 34); None: it asks for none."""
+    versions = {tuple(map(int, one.split("."))) for symbol in asked for one in re.findall(r"@GLIBC_([\d.]+)", symbol)}
+    return max(versions)[:2] if versions else None
 
 
 def make_package(a):
@@ -104,7 +108,7 @@ Requires-Python: {project['requires-python']}
     if len(modules) != 1:
         sys.exit(f"wheel: one native module is needed: {modules}")
     module = os.path.join(a.package, modules[0])
-    major, minor = glibc_of(module)
+    major, minor = glibc_of(check_module(module, lambda name: name.startswith("PyInit_"), "its PyInit"))
     interpreter = re.fullmatch(r"_native\.cpython-(\d+)-.*", modules[0])
     python = f"cp{interpreter[1]}-cp{interpreter[1]}" if interpreter else "cp311-abi3"
     names = sorted(name for name in os.listdir(a.package) if name.endswith((".py", ".pyi")) or name == "py.typed")

@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PACK = os.path.join(ROOT, "src", "pack")
 EPOCH = "1764331200"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-VERSIONS = "musl 1.2.5-3.1~deb13u1 " + "a" * 64 + "\nzlib 1:1.3.dfsg+really1.3.1-1 " + "b" * 64 + "\n"
+VERSIONS = "musl 1.2.5-3.1~deb13u1 " + "a" * 64 + "\nlibuv1 1.50.0-2 " + "c" * 64 + "\nzlib 1:1.3.dfsg+really1.3.1-1 " + "b" * 64 + "\n"
 
 
 def bytes_of(*path):
@@ -111,7 +111,7 @@ def the_image_is_what_it_says():
 def the_sbom_names_what_is_linked():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("sloop-9.8.7.tar.gz", "stream-tail-9.8.7-linux-x86_64", "stream-tail-9.8.7-linux-aarch64",
-                     "sloop-9.8.7-cp311-abi3-manylinux_2_34_x86_64.whl", "other"):
+                     "sloop-9.8.7-cp311-abi3-manylinux_2_34_x86_64.whl", "sloop-9.8.7.tgz", "other"):
             with open(os.path.join(folder, name), "w", encoding="ascii") as file:
                 file.write(name)
         with open(os.path.join(folder, "versions.txt"), "w", encoding="ascii") as file:
@@ -121,11 +121,16 @@ def the_sbom_names_what_is_linked():
         total = hashlib.sha256(b"stream-tail-9.8.7-linux-x86_64").hexdigest()
     sbom = json.loads(data)
     packages = {package["name"]: package for package in sbom["packages"]}
-    equal(sorted(packages), ["musl", "sloop", "sloop-9.8.7-cp311-abi3-manylinux_2_34_x86_64.whl", "sloop-9.8.7.tar.gz",
-                             "stream-tail-9.8.7-linux-aarch64", "stream-tail-9.8.7-linux-x86_64", "zlib"])
+    equal(sorted(packages), ["libuv1", "musl", "sloop", "sloop-9.8.7-cp311-abi3-manylinux_2_34_x86_64.whl", "sloop-9.8.7.tar.gz",
+                             "sloop-9.8.7.tgz", "stream-tail-9.8.7-linux-aarch64", "stream-tail-9.8.7-linux-x86_64", "zlib"])
     equal(packages["stream-tail-9.8.7-linux-x86_64"]["checksums"][0]["checksumValue"], total)
     equal(packages["zlib"]["licenseDeclared"], "Zlib")
-    equal(sum(r["relationshipType"] == "STATIC_LINK" for r in sbom["relationships"]), 5)  # the wheel has no musl
+    linked = {(r["spdxElementId"], r["relatedSpdxElement"]) for r in sbom["relationships"] if r["relationshipType"] == "STATIC_LINK"}
+    libraries = {name: sorted(library for library in ("libuv1", "musl", "zlib")
+                              if (packages[name]["SPDXID"], packages[library]["SPDXID"]) in linked) for name in packages}
+    equal({name: found for name, found in libraries.items() if found}, {
+        "stream-tail-9.8.7-linux-aarch64": ["libuv1", "musl", "zlib"], "stream-tail-9.8.7-linux-x86_64": ["libuv1", "musl", "zlib"],
+        "sloop-9.8.7-cp311-abi3-manylinux_2_34_x86_64.whl": ["libuv1", "zlib"], "sloop-9.8.7.tgz": ["zlib"]})
     named = {package["SPDXID"] for package in sbom["packages"]} | {"SPDXRef-DOCUMENT"}
     check(all(r[end] in named for r in sbom["relationships"] for end in ("spdxElementId", "relatedSpdxElement")), "a name of nothing")
     with open(os.path.join(PACK, "dependencies.sh"), encoding="utf-8") as file:
@@ -180,6 +185,80 @@ def a_module_that_is_not_alone_makes_no_wheel():
             equal(done.returncode, 1)
             check(reason in done.stderr, done.stderr)
             equal([name for name in os.listdir(folder) if name.endswith(".whl")], [])
+
+
+ADD_ON = """
+#include <pthread.h>
+#define SHOWN __attribute__((visibility("default")))
+extern int uv_run(void *, int), napi_create_object(void *, void **);
+{more}
+SHOWN int node_api_module_get_api_version_v1(void);
+SHOWN void *napi_register_module_v1(void *, void *);
+int node_api_module_get_api_version_v1(void) {{ return 8; }}
+void *napi_register_module_v1(void *env, void *exports) {{
+  pthread_detach(pthread_self());
+  uv_run(env, 0);
+  napi_create_object(env, &exports);
+  return {value};
+}}
+"""
+PLATFORM = "linux-" + {"x86_64": "x64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
+
+
+def add_on(folder, more="", value="exports", *flags, platform=PLATFORM):
+    """A package for Node with a binary of that text."""
+    node = os.path.join(folder, "node")
+    for file, text in (("package.json", json.dumps({"version": "9.8.7", "files": ["index.*", "lib/*.js", "prebuilds", "sources"]})),
+                       ("index.js", "1;"), ("index.mjs", "2;"), ("lib/a.js", "3;"), ("lib/b.txt", "4"), ("sources/meson.build", "5"),
+                       ("sources/deep/er", "6"), ("prebuilds/linux-old/sloop.node", "7"), ("other", "8"),
+                       ("../add_on.c", ADD_ON.format(more=more, value=value))):
+        os.makedirs(os.path.dirname(os.path.join(node, file)), exist_ok=True)
+        with open(os.path.join(node, file), "w", encoding="ascii") as out:
+            out.write(text)
+    binary = os.path.join(folder, "sloop.node")
+    subprocess.run(["cc", "-shared", "-fPIC", "-fvisibility=hidden", "-o", binary, os.path.join(folder, "add_on.c"), *flags], check=True)
+    return ["--package", node, "--license", LICENSE, f"{platform}={binary}"]
+
+
+@test
+def the_package_for_node_has_what_npm_would_pack():
+    with tempfile.TemporaryDirectory() as folder:
+        args = add_on(folder)
+        name, data = made_twice("npm.py", *args, "--folder", "FOLDER")
+        equal(name, "sloop-9.8.7.tgz")
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as packed:
+            files = {entry.name.removeprefix("package/"): entry for entry in packed}
+            check(all(entry.isreg() and entry.mtime == int(EPOCH) for entry in files.values()), "files of the commit's date")
+            equal(packed.extractfile(f"package/prebuilds/{PLATFORM}/sloop.node").read(), bytes_of(folder, "sloop.node"))
+        ours = set(files) - {f"prebuilds/{PLATFORM}/sloop.node"}
+        equal(ours, {"LICENSE", "package.json", "index.js", "index.mjs", "lib/a.js", "sources/meson.build", "sources/deep/er"})
+        node = os.path.join(folder, "node")
+        with open(os.path.join(node, "package.json"), "w", encoding="ascii") as out:  # npm wants a name
+            json.dump({"name": "sloop", "version": "9.8.7", "files": ["index.*", "lib/*.js", "prebuilds", "sources"]}, out)
+        try:
+            done = subprocess.run(["npm", "pack", "--dry-run", "--json", "--offline"], cwd=node, capture_output=True, text=True, check=True)
+        except FileNotFoundError:
+            print("skip the_package_for_node_has_what_npm_would_pack: no npm to compare with", flush=True)
+            return
+        equal({file["path"] for file in json.loads(done.stdout)[0]["files"]}, ours - {"LICENSE"} | {"prebuilds/linux-old/sloop.node"})
+
+
+@test
+def a_binary_that_is_not_alone_makes_no_package_for_node():
+    shown = "SHOWN int crc32(void);\nint crc32(void) { return 1; }"
+    asked = "extern void *SSL_CTX_new(void *);"
+    other = "linux-arm64" if PLATFORM == "linux-x64" else "linux-x64"
+    for more, value, flags, platform, reason in (
+            (shown, "exports", (), PLATFORM, "shows crc32, "),
+            (asked, "SSL_CTX_new(exports)", (), PLATFORM, "would take SSL_CTX_new from elsewhere"),
+            ("", "exports", ("-Wl,--no-as-needed", "-lstdc++"), PLATFORM, "needs more than the system's libraries: libstdc++.so.6"),
+            ("", "exports", (), other, f"not for {other}"),
+            ("", "exports", (), PLATFORM + "-musl", "-musl is none of linux-x64, linux-arm64")):
+        with tempfile.TemporaryDirectory() as folder:
+            done = made("npm.py", folder, *add_on(folder, more, value, *flags, platform=platform), "--folder", folder)
+            equal(done.returncode, 1, reason)
+            check(reason in done.stderr, reason, done.stderr)
+            check(not os.path.exists(os.path.join(folder, "sloop-9.8.7.tgz")), reason)
 
 
 @test

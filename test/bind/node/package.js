@@ -14,8 +14,11 @@ after(() => fs.rmSync(where, { recursive: true, force: true }));
 
 /** Runs a program in a folder. Returns what it prints; what it says on stderr is in a failure. */
 function call(cwd, program, ...args) {
+  return callWith({}, cwd, program, ...args);
+}
+function callWith(env, cwd, program, ...args) {
   try {
-    return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: 'pipe' });
+    return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: 'pipe', env: { ...process.env, ...env } });
   } catch (error) {
     throw new Error(`${program} ${args}: ${error.stdout}\n${error.stderr}`);
   }
@@ -55,16 +58,64 @@ test('its types are right for every way in which it is imported (attw)', { skip:
   assert.deepStrictEqual(new Set(await problemsOf('wrong.tgz')), new Set(['FalseCJS']));
 });
 
-test('a prebuilt binary in it is taken', () => {
-  const folder = unpacked('prebuilt', 'sources');
+/** Puts a binary into an unpacked package, as a release does. Returns its file. */
+function addPrebuilt(folder, bytes = fs.readFileSync(path.join(PACKAGE, 'sloop.node'))) {
   const to = path.join(folder, 'prebuilds', `linux-${process.arch}`, 'sloop.node');
   fs.mkdirSync(path.dirname(to), { recursive: true });
-  fs.copyFileSync(path.join(PACKAGE, 'sloop.node'), to);
+  fs.writeFileSync(to, bytes);
+  return to;
+}
+const NO_TOOLS = { PATH: where }; // nothing is there that builds
+
+test('a prebuilt binary in it is taken', () => {
+  const folder = unpacked('prebuilt', 'sources');
+  const to = addPrebuilt(folder);
   call(folder, process.execPath, 'install.js');
   assert.ok(!fs.existsSync(path.join(folder, 'sloop.node')));
   assert.match(says(folder), /^\d+\.\d+\.\d+\n$/);
   fs.writeFileSync(to, 'no binary');
   assert.throws(() => call(folder, process.execPath, 'install.js'), /there are no sources/);
+});
+
+test('npm installs it from nothing without a network, and without scripts', () => {
+  const folder = unpacked('packed', 'sources');
+  addPrebuilt(folder);
+  call(path.dirname(folder), 'tar', 'czf', path.join(where, 'prebuilt.tgz'), '--transform', 's,^sloop,package,', 'sloop');
+  for (const flags of [[], ['--ignore-scripts']]) {
+    const empty = fs.mkdtempSync(path.join(where, 'empty-'));
+    fs.writeFileSync(path.join(empty, 'package.json'), '{}');
+    callWith({ npm_config_cache: path.join(empty, 'cache') }, empty, 'npm', 'install', '--offline', '--no-audit', '--no-fund', ...flags,
+      path.join(where, 'prebuilt.tgz'));
+    assert.match(says(path.join(empty, 'node_modules', 'sloop')), /^\d+\.\d+\.\d+\n$/);
+    assert.ok(!fs.existsSync(path.join(empty, 'node_modules', 'sloop', 'sloop.node')));
+  }
+});
+
+test('what it says where there is no binary, and nothing that builds one', () => {
+  const folder = unpacked('unsupported', 'nothing');
+  fs.mkdirSync(path.join(folder, 'prebuilds', 'linux-other'), { recursive: true });
+  const lacks = /not found here: meson, ninja, a C compiler\. Building it from source needs .*libcurl/;
+  for (const said of [/there is no binary for linux-\w+ \(the package brings linux-other\)/, lacks]) {
+    assert.throws(() => callWith(NO_TOOLS, folder, process.execPath, 'install.js'), said);
+  }
+  assert.throws(() => says(folder), /node \S+install\.js builds it from source/); // installed without scripts
+  addPrebuilt(folder);
+  callWith(NO_TOOLS, folder, process.execPath, 'install.js');
+  assert.throws(() => callWith({ ...NO_TOOLS, npm_config_build_from_source: 'sloop' }, folder, process.execPath, 'install.js'),
+    /--build-from-source asks for it\nsloop: not found here: meson/);
+});
+
+test('what it says where glibc is older than the binary needs', () => {
+  const folder = unpacked('old', 'nothing');
+  const bytes = fs.readFileSync(path.join(PACKAGE, 'sloop.node'));
+  const versions = [...bytes.toString('latin1').matchAll(/GLIBC_2\.(\d\d)\0/g)].sort((a, b) => b[1] - a[1]);
+  bytes.write('GLIBC_2.9', versions[0].index, 'latin1'); // the second digit stays
+  addPrebuilt(folder, bytes);
+  const said = /sloop\.node needs glibc 2\.9\d or newer, and this system has 2\.\d+: use a newer system, or build it from source/;
+  for (const what of [said, /not found here: meson/]) {
+    assert.throws(() => callWith(NO_TOOLS, folder, process.execPath, 'install.js'), what);
+  }
+  assert.throws(() => says(folder), said);
 });
 
 test('it builds from its sources', () => {

@@ -1,6 +1,6 @@
 'use strict';
-// Loads the native part. It binds to its own OpenSSL, zlib and nghttp2 and not to node's (RTLD_DEEPBIND), and to node's
-// libuv, which it has no other of.
+// Loads the native part. It calls its own OpenSSL, zlib and nghttp2 and not node's, but node's libuv, which it has no other
+// of. A prebuilt binary has those libraries inside. One that was built with the system's gets them by RTLD_DEEPBIND.
 const fs = require('fs');
 const os = require('os');
 const path = require('path');
@@ -11,23 +11,38 @@ function refuse(why) {
   throw new Error(`sloop: ${why}`);
 }
 
-function isMusl() {
-  const { report } = process;
-  if (report === undefined) return false;
+function headerOfReport(report) {
   const { excludeNetwork } = report;
   if (excludeNetwork !== undefined) report.excludeNetwork = true; // else it looks up the names of all peers, and waits
   const { header } = report.getReport();
   if (excludeNetwork !== undefined) report.excludeNetwork = excludeNetwork;
-  return !header.glibcVersionRuntime;
+  return header;
+}
+function isMusl() {
+  return process.report !== undefined && !headerOfReport(process.report).glibcVersionRuntime;
 }
 
+/** The file to load, and whether the package brought it: then it has its own OpenSSL, zlib and nghttp2 inside. */
 function binary() {
-  const prebuilt = () => path.join(HERE, 'prebuilds', `linux-${process.arch}${isMusl() ? '-musl' : ''}`, 'sloop.node');
   const built = path.join(HERE, 'sloop.node');
-  if (fs.existsSync(built)) return built;
-  const found = prebuilt();
-  if (fs.existsSync(found)) return found;
-  return refuse(`there is no binary for linux-${process.arch}: neither ${built} nor ${found}; npm rebuild sloop makes one`);
+  if (fs.existsSync(built)) return { file: built, prebuilt: false };
+  const platform = `linux-${process.arch}${isMusl() ? '-musl' : ''}`;
+  const folder = path.join(HERE, 'prebuilds');
+  const file = path.join(folder, platform, 'sloop.node');
+  if (fs.existsSync(file)) return { file, prebuilt: true };
+  const others = fs.existsSync(folder) ? fs.readdirSync(folder).sort() : [];
+  return refuse(`there is no binary for ${platform} (the package brings ${others.join(', ') || 'none'}), and none was built: ` +
+    `node ${path.join(HERE, 'install.js')} builds it from source`);
+}
+
+/** Why a file can't be loaded. `why` is what the dynamic linker says. */
+function explain(file, why) {
+  const [, wanted] = /version `GLIBC_([\d.]+)' not found/.exec(why) ?? [];
+  if (wanted === undefined) return `${file} can't be loaded: ${why}`;
+  const { report } = process;
+  const here = report === undefined ? '' : `, and this system has ${headerOfReport(report).glibcVersionRuntime}`;
+  return `${file} needs glibc ${wanted} or newer${here}: use a newer system, or build it from source ` +
+    `by node ${path.join(HERE, 'install.js')}`;
 }
 
 // Refuses to load a package that uses the system's libcurl into a process where another add-on loaded it, or the libssl that it
@@ -56,14 +71,14 @@ function load() {
   }
   if (process.platform !== 'linux') refuse(`${process.platform} is not supported, only Linux`);
   if (Number(process.versions.node.split('.')[0]) < 18) refuse(`node ${process.versions.node} is too old: 18 or newer is needed`);
-  const file = binary();
+  const { file, prebuilt } = binary();
   checkLoaded(file);
   const holder = { exports: {} };
   const { RTLD_NOW, RTLD_DEEPBIND } = os.constants.dlopen;
   try {
-    process.dlopen(holder, file, RTLD_NOW | (RTLD_DEEPBIND ?? 0));
+    process.dlopen(holder, file, prebuilt ? RTLD_NOW : RTLD_NOW | (RTLD_DEEPBIND ?? 0));
   } catch (error) {
-    throw new Error(`sloop: ${file} can't be loaded: ${error.message}`, { cause: error });
+    throw new Error(`sloop: ${explain(file, error.message)}`, { cause: error });
   }
   return holder.exports;
 }
