@@ -5,9 +5,10 @@
 # bin/TRIPLE-cc, and sloop.ini, a Meson cross file:
 #   meson setup --cross-file PREFIX/sloop.ini --prefer-static build
 #
-# TRIPLE x86_64-linux-gnu: what libsloop links and no more, for this machine's glibc, and sloop.ini is a native file. These
-# are for modules that a process loads beside other copies of the same libraries (Python, Node): position-independent, and a
-# module linked with -Wl,--exclude-libs,ALL -Wl,-Bsymbolic neither shows them nor uses the others.
+# TRIPLE x86_64-linux-gnu or aarch64-linux-gnu: what libsloop links and no more, for the glibc of the compiler. For this
+# machine's own CPU sloop.ini is a native file, else a cross file. These are for modules that a process loads beside other
+# copies of the same libraries (Python, Node): position-independent, and a module linked with -Wl,--exclude-libs,ALL
+# -Wl,-Bsymbolic neither shows them nor uses the others.
 #
 # WORK (PREFIX/work unless given) keeps the downloads and the folders of the builds; a second run with it builds only what
 # is missing, or what has another pin now with all that come after it in the list. What is built depends on the pins below
@@ -54,15 +55,20 @@ fi
 work=$(cd -- "$work" && pwd)
 jobs=${SLOOP_JOBS:-$(nproc)}
 libc=${triple##*-}
+machine=$(uname -m)
 case $triple in
   x86_64-linux-gnu) gnu=$triple openssl=linux-x86_64 cpu=x86_64 family=x86_64 endian=little qemu= ;;
   x86_64-linux-musl) gnu=x86_64-linux-gnu openssl=linux-x86_64 cpu=x86_64 family=x86_64 endian=little qemu= ;;
   i686-linux-musl) gnu=i686-linux-gnu openssl=linux-x86 cpu=i686 family=x86 endian=little qemu= ;;
+  aarch64-linux-gnu) gnu=$triple openssl=linux-aarch64 cpu=aarch64 family=aarch64 endian=little qemu=qemu-aarch64-static ;;
   aarch64-linux-musl) gnu=aarch64-linux-gnu openssl=linux-aarch64 cpu=aarch64 family=aarch64 endian=little qemu=qemu-aarch64-static ;;
   s390x-linux-musl) gnu=s390x-linux-gnu openssl=linux64-s390x cpu=s390x family=s390x endian=big qemu=qemu-s390x-static ;;
   --newer) gnu= ;;
   *) die "an unknown triple: $triple" ;;
 esac
+[ "${cpu:-}" != "$machine" ] || qemu=
+# What a program of another CPU is linked to, the emulator finds with the cross compiler.
+[ -z "${qemu:-}" ] || [ "$libc" != gnu ] || qemu="$qemu', '-L', '/usr/$gnu"
 for command in apt-get dpkg-source perl make cmake tclsh gcc ${gnu:+"$gnu-gcc" "$gnu-ar"}; do
   command -v "$command" >/dev/null || die "needs $command"
 done
@@ -324,7 +330,7 @@ ar = '$gnu-ar'
 strip = '$gnu-strip'
 pkgconfig = 'pkg-config'
 cmake = 'false'
-${qemu:+exe_wrapper = '$qemu'}
+${qemu:+exe_wrapper = ['$qemu']}
 
 [properties]
 pkg_config_libdir = '$prefix/lib/pkgconfig'
@@ -335,7 +341,7 @@ c_link_args = [${static:+"'-static-pie', "}'-Wl,--gc-sections']
 c_args = ['-ffunction-sections', '-fdata-sections']
 prefer_static = true
 INI
-  [ "$libc" = musl ] || return 0
+  [ "$libc" = musl ] || [ "$cpu" != "$machine" ] || return 0
   cat >>"$prefix/sloop.ini" <<INI
 
 [host_machine]

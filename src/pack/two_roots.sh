@@ -24,8 +24,8 @@ command -v debootstrap >/dev/null || die "needs debootstrap"
 mirror=$(sed -n 's/^URIs: *\([^ ]*debian\)\/\{0,1\} *$/\1/p' /etc/apt/sources.list.d/*.sources 2>/dev/null | head -n 1)
 [ -n "$mirror" ] || die "no Debian mirror in this machine's sources"
 # What release.sh and dependencies.sh need; debian/control names the rest.
-packages='build-essential ca-certificates cmake crossbuild-essential-arm64 debhelper git meson ninja-build perl python3
-  qemu-user-static tcl xz-utils'
+packages='build-essential ca-certificates cmake crossbuild-essential-arm64 debhelper git libnode-dev meson ninja-build
+  nodejs perl python3 python3-dev qemu-user-static tcl xz-utils'
 
 make_root() { # make_root NAME
   place=$folder/$1/root

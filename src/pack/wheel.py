@@ -81,7 +81,8 @@ def check_module(module, is_entry, entry):
     if not all(SYSTEM.fullmatch(one) for one in needed):
         sys.exit(f"wheel: {module} needs more than the system's libraries: {', '.join(needed)}")
     symbols = [line.split() for line in readelf("--dyn-syms", module).splitlines() if re.match(r" +\d+:", line)]
-    shown = {symbol[7] for symbol in symbols if len(symbol) > 7 and symbol[6] != "UND"}
+    # Local ones are sections, which the linker for aarch64 lists.
+    shown = {symbol[7] for symbol in symbols if len(symbol) > 7 and symbol[6] != "UND" and symbol[4] != "LOCAL"}
     if not shown or not all(is_entry(one) for one in shown):
         sys.exit(f"wheel: {module} shows {', '.join(sorted(shown)[:9])} ({len(shown)}), where it should show {entry} alone")
     return {symbol[7] for symbol in symbols if len(symbol) > 7 and symbol[6] == "UND"}

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -205,7 +206,7 @@ void *napi_register_module_v1(void *env, void *exports) {{
 PLATFORM = "linux-" + {"x86_64": "x64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
 
 
-def add_on(folder, more="", value="exports", *flags, platform=PLATFORM):
+def add_on(folder, more="", value="exports", *flags, platform=PLATFORM, compiler="cc"):
     """A package for Node with a binary of that text."""
     node = os.path.join(folder, "node")
     for file, text in (("package.json", json.dumps({"version": "9.8.7", "files": ["index.*", "lib/*.js", "prebuilds", "sources"]})),
@@ -216,7 +217,8 @@ def add_on(folder, more="", value="exports", *flags, platform=PLATFORM):
         with open(os.path.join(node, file), "w", encoding="ascii") as out:
             out.write(text)
     binary = os.path.join(folder, "sloop.node")
-    subprocess.run(["cc", "-shared", "-fPIC", "-fvisibility=hidden", "-o", binary, os.path.join(folder, "add_on.c"), *flags], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-fvisibility=hidden", "-o", binary, os.path.join(folder, "add_on.c"), *flags],
+                   check=True)
     return ["--package", node, "--license", LICENSE, f"{platform}={binary}"]
 
 
@@ -241,6 +243,18 @@ def the_package_for_node_has_what_npm_would_pack():
             print("skip the_package_for_node_has_what_npm_would_pack: no npm to compare with", flush=True)
             return
         equal({file["path"] for file in json.loads(done.stdout)[0]["files"]}, ours - {"LICENSE"} | {"prebuilds/linux-old/sloop.node"})
+
+
+@test
+def a_binary_of_another_cpu_is_taken_for_that_one():
+    if shutil.which("aarch64-linux-gnu-gcc") is None:
+        print("skip a_binary_of_another_cpu_is_taken_for_that_one: no aarch64-linux-gnu-gcc", flush=True)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        args = add_on(folder, platform="linux-arm64", compiler="aarch64-linux-gnu-gcc")
+        done = made("npm.py", folder, *args, "--folder", folder)
+        equal((done.returncode, done.stderr), (0, ""))
+        check("for linux-arm64 (glibc 2." in done.stdout, done.stdout)
 
 
 @test
