@@ -145,9 +145,9 @@ set_up_module() {
   (cd "$source" && quietly "setup-$name" meson setup "$kind" "$prefix/sloop.ini" --prefix=/usr -Ddebug=false -Doptimization=2 \
     $(without) -Dcli=disabled -Dsandbox=disabled "$@" "$work/$name")
 }
-build_module() { # build_module NAME TARGET FILE: builds a target, and strips its file
+build_module() { # build_module NAME TARGET FOLDER PATTERN: builds a target, and strips its file, which is in that folder
   quietly "build-$1" nice -n 5 ninja -C "$work/$1" ${SLOOP_JOBS:+-j"$SLOOP_JOBS"} "$2"
-  "$(sed -n "s/^strip = '\(.*\)'/\1/p" "$prefix/sloop.ini")" --strip-unneeded "$3"
+  "$(sed -n "s/^strip = '\(.*\)'/\1/p" "$prefix/sloop.ini")" --strip-unneeded "$3"/$4
 }
 
 make_python() {
@@ -160,7 +160,7 @@ make_python() {
       fi
       set_up_module "python-$cpu-$tag" "$cpu" -Dpython=enabled -Dpython_binary="$(command -v "$python")"
       build=$work/python-$cpu-$tag
-      build_module "python-$cpu-$tag" python-package "$build"/src/bind/python/sloop/_native.*.so
+      build_module "python-$cpu-$tag" python-package "$build/src/bind/python/sloop" '_native.*.so'
       python3 src/pack/wheel.py package --version "$version" --cpu "$cpu" --package "$build/src/bind/python/sloop" \
         --project pyproject.toml --license LICENSE --folder "$folder" >&2
     done
@@ -173,7 +173,7 @@ make_node() {
   for cpu in $cpus; do
     case $cpu in x86_64) arch=x64 ;; aarch64) arch=arm64 ;; *) die "node has no name here for $cpu" ;; esac
     set_up_module "node-$cpu" "$cpu" -Dnode=enabled -Dsqlite=disabled
-    build_module "node-$cpu" node-package "$work/node-$cpu/src/bind/node/sloop.node"
+    build_module "node-$cpu" node-package "$work/node-$cpu/src/bind/node" sloop.node
     binaries="$binaries linux-$arch=$work/node-$cpu/src/bind/node/sloop.node"
   done
   quietly node-sources node "$source/src/bind/node/install.js" --sources
