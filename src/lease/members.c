@@ -36,11 +36,13 @@ void slp_members_init(slp_fleet *f) {
 void slp_members_stop(slp_fleet *f) {
   slp_read_stop(&f->members.list);
   size_t at = 0;
-  for (slp_member *p; (p = slp_member_each(f, &at));) slp_write_stop(&p->op);
+  for (slp_member *p; (p = slp_member_each(f, &at));)
+    if (p->eviction) slp_write_stop(&p->eviction->op);
 }
 
 static void drop_member(slp_fleet *f, slp_member *p) {
-  slp_write_free(&p->op);
+  if (p->eviction) slp_write_free(&p->eviction->op);
+  slp_free(f->mem, p->eviction);
   slp_free(f->mem, p);
 }
 
@@ -72,11 +74,13 @@ slp_member *slp_member_make(slp_fleet *f, slp_str id) {
   memcpy(p->id, id.p, id.n);
   p->id_n = (uint8_t)id.n;
   p->used_us = slp_fleet_now(f);
-  slp_write_init(&p->op, &f->writes, p);
+  p->fleet = f;
   if (slp_map_put(&f->members.all, slp_member_id(p), p) == 0) return p;
   slp_free(f->mem, p);
   return NULL;
 }
+
+static int is_being_evicted(const slp_member *p) { return p->eviction && p->eviction->op.busy; }
 
 /* Forgets members that were not looked up for long: most ids are used by one process only, so they would pile
  * up. If such a member is looked up again, it is observed from the beginning. */
@@ -84,7 +88,8 @@ void slp_members_forget(slp_fleet *f, slp_str keep) {
   uint64_t now = slp_fleet_now(f);
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));) {
-    int needed = p->wanted || p->op.busy || slp_str_eq(slp_member_id(p), keep) || slp_member_is_me(f, p);
+    int needed =
+        p->wanted || is_being_evicted(p) || slp_str_eq(slp_member_id(p), keep) || slp_member_is_me(f, p);
     if (needed || now - p->used_us < FORGET_US) continue;
     slp_map_remove(&f->members.all, slp_member_id(p));
     drop_member(f, p);
@@ -102,7 +107,7 @@ void slp_member_instance(const slp_member *p, slp_instance *ret) {
 
 static void saw_nothing(slp_member *p, int exact, const slp_store_req *rq) {
   if (!exact) return; /* the read was not consistent, so a replica may lack the row */
-  slp_fleet *f = slp_write_fleet(&p->op);
+  slp_fleet *f = p->fleet;
   slp_sign sign = {.missing = 1, .counter = p->silence.last.counter};
   slp_silence_saw(&p->silence, &sign, rq->done_us, slp_fleet_trouble_us(f));
   p->strange = 0;
@@ -117,7 +122,7 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
     saw_nothing(p, exact, rq);
     return;
   }
-  slp_fleet *f = slp_write_fleet(&p->op);
+  slp_fleet *f = p->fleet;
   slp_str incarnation = {p->incarnation, p->incarnation_n};
   int same = slp_str_eq(incarnation, w->incarnation);
   /* This read was not consistent, and it shows something else than an earlier consistent read. So either the
@@ -160,7 +165,7 @@ void slp_member_saw_write(slp_member *p, const slp_write *op) {
 void slp_member_unread(slp_member *p) { p->last_ok = 0; }
 
 void slp_member_saw_bad(slp_member *p, const slp_parsed_row *row) {
-  if (!p->strange) slp_fleet_bad_row(slp_write_fleet(&p->op), (slp_str){NULL, 0}, &row->key, row->why);
+  if (!p->strange) slp_fleet_bad_row(p->fleet, (slp_str){NULL, 0}, &row->key, row->why);
   p->strange = 1;
   if (slp_member_is_missing(p))
     p->silence = (slp_silence){.last = {.counter = p->silence.last.counter}, .moved_us = p->silence.moved_us};
@@ -241,16 +246,23 @@ uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us
 }
 
 void slp_member_evict(slp_fleet *f, slp_member *p) {
-  if (p->op.busy) return;
-  slp_fleet_operation(f, &p->op.i, SLP_OPERATION_EVICT);
-  p->op.i.id = slp_member_id(p);
-  memcpy(p->evicting_incarnation, p->incarnation, p->incarnation_n);
-  p->op.i.incarnation = (slp_str){p->evicting_incarnation, p->incarnation_n};
-  p->op.i.counter = p->silence.last.counter;
+  if (is_being_evicted(p)) return;
+  if (!p->eviction) {
+    slp_eviction *made = SLP_NEW(f->mem, slp_eviction);
+    if (!made) return; /* the next look at the members tries again */
+    slp_write_init(&made->op, &f->writes, p);
+    p->eviction = made;
+  }
+  slp_write *op = &p->eviction->op;
+  slp_fleet_operation(f, &op->i, SLP_OPERATION_EVICT);
+  op->i.id = slp_member_id(p);
+  memcpy(p->eviction->incarnation, p->incarnation, p->incarnation_n);
+  op->i.incarnation = (slp_str){p->eviction->incarnation, p->incarnation_n};
+  op->i.counter = p->silence.last.counter;
   /* The write is tried only once. After the next read, slp_member_may_evict decides whether to send it
    * again. */
-  p->op.tries_max = 1;
-  slp_write_send(&p->op, on_member_evicted);
+  op->tries_max = 1;
+  slp_write_send(op, on_member_evicted);
 }
 
 /* ---- the list of all workers --------------------------------------------------------------------- */

@@ -9,7 +9,14 @@
 #include "lease/silence.h"
 #include "lease/write.h"
 
+typedef struct slp_eviction {
+  slp_write op; /* its owner is the member */
+  /* the incarnation that `op` evicts; by now another incarnation may have joined under this id */
+  char incarnation[SLP_INCARNATION_N];
+} slp_eviction;
+
 typedef struct slp_member {
+  slp_fleet *fleet;
   char id[SLP_WORKER_ID_MAX + 1];
   uint8_t id_n;
   char incarnation[SLP_INCARNATION_N];
@@ -36,9 +43,9 @@ typedef struct slp_member {
   uint64_t gone_since_us;
   uint64_t exact_us; /* when the last consistent read of the member's row was sent; 0: never */
   uint64_t used_us;  /* when slp_member_make was last called for the member */
-  slp_write op;      /* the write that evicts the member */
-  /* the incarnation that `op` evicts; by now another incarnation may have joined under this id */
-  char evicting_incarnation[SLP_INCARNATION_N];
+  /* Owned; made when this worker evicts the member for the first time; NULL before. Most members are evicted
+   * by nobody, and thousands of them may be remembered. */
+  slp_eviction *eviction;
 } slp_member;
 
 typedef struct slp_members {

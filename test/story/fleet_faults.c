@@ -125,6 +125,10 @@ TEST(the_silent_worker_is_the_one_that_is_evicted) {
   memcpy(incarnation, p->incarnation, 16);
   w->on_write = see_eviction;
   memory.left = 0;
+  slp_member_evict(f, p);
+  CHECK(!p->eviction); /* there is nothing yet that could be sent; the next look would begin anew */
+  memory.left = 1;     /* enough for the eviction, but not for its write */
+  memory.failed = 0;
   p->silence.last.counter += 100000; /* it is alive: the table is to refuse */
   slp_member_evict(f, p);
   p->silence.last.counter -= 100000;

@@ -819,7 +819,8 @@ void fw_dump(fw_world *w) {
     for (slp_member *p; (p = slp_member_each(f, &at));)
       printf("  peer %s gone %d missing %d takes %d reads %u ok %d list %d since %lld exact %lld busy %d\n",
              p->id, p->gone, p->silence.last.missing, p->takes, p->silence.reads, p->last_ok, p->in_list,
-             (long long)(now - p->silence.since_us), (long long)(now - p->exact_us), p->op.busy);
+             (long long)(now - p->silence.since_us), (long long)(now - p->exact_us),
+             p->eviction && p->eviction->op.busy);
     at = 0;
     for (slp_lease *l; (l = slp_lease_each(f, &at));)
       printf(
