@@ -137,6 +137,7 @@ void slp_put_call_init(slp_put_call *c, slp_aws *aws, const char *stream) {
   c->op.ms_max = CALL_MS_MAX;
   c->op.tries_max = 1; /* produce.c itself puts records again, together with other records */
   c->op.read = read_answer;
+  c->op.call.keeps_secrets = 1; /* the words about an entry are written after the answer was read */
   c->op.on_done = on_done;
   if (strncmp(stream, "arn:", 4) == 0) c->op.call.arn = slp_str_of(stream);
 }

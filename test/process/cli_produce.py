@@ -300,6 +300,21 @@ def each_line_is_told_its_own_refusal():
 
 
 @test
+def a_secret_in_the_words_about_a_line_is_hidden():
+    """Of one call, in the words about each line: they are told when the call is over."""
+    token = "SESSION-TOKEN-" + "x" * 40
+    answer = {"Records": [{"ErrorCode": "InvalidArgumentException", "ErrorMessage": f"{name} with {token}"}
+                          for name in ("first", "second", "third")]}
+    with free_box(1) as box:
+        box.admin("/_sandbox/faults", "1 PutRecords * body " + json.dumps(answer) + "\n")
+        code, err = produce(box, given=b"one\ntwo\nthree\n", env={**box.env, "AWS_SESSION_TOKEN": token})
+        equal((code, len(err)), (9, 4), err)
+        check(not any(token[8:] in line for line in err), err)
+        for name in ("first", "second", "third"):
+            check(any(f"{name} with" in line for line in err), err)
+
+
+@test
 def the_beginning_of_a_line_is_no_line():
     """Standard input is a connection that is reset in the middle of a line."""
     with free_box(1) as box, socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
