@@ -290,7 +290,7 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   slp_say("%s", why);
   /* releases the leases first, or other workers would wait until the leases expire; and gives CloudWatch the
    * last values */
-  if ((c->joined || c->app->args->metrics.cloudwatch) && !c->stopping) {
+  if ((c->joined || slp_args_cloudwatch(c->app->args)) && !c->stopping) {
     slp_cli_consumer_stop(c, c->joined ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
     return;
   }
@@ -320,6 +320,15 @@ void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
   if (c->stopping || c->failed) return;
   snprintf(line, sizeof line, "interrupted before the end: %s", more);
   slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
+}
+
+void slp_cli_consumer_interrupt_between(slp_cli_consumer *c, size_t left, const char *more) {
+  if (!c->stopping || c->failed || !left) {
+    slp_cli_consumer_interrupt(c, more);
+    return;
+  }
+  slp_say("interrupted before the end: %s", more);
+  c->app->exit_code = SLP_EXIT_FAILED;
 }
 
 /* Returns 1 if each row of the lease table says which stream it belongs to. */

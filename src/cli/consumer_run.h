@@ -105,6 +105,9 @@ void slp_cli_tell_left(const slp_app *app, int joined, int late, const struct sl
 /* Must be called at the first Ctrl-C while a command that changes something waits for the outcome. Fails with
  * a line that ends with `more`, so that nobody believes that the change was done. */
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more);
+/* The same for a command about several streams, one after the other, `left` of whose parts come after those
+ * that are done: fails also while c only closes, before the next stream is opened. */
+void slp_cli_consumer_interrupt_between(slp_cli_consumer *c, size_t left, const char *more);
 /* Ends the command because of a failure that will not pass: reports `why`, sets exit_code and stops the
  * consumer. */
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);

@@ -386,8 +386,9 @@ static void on_interrupt(slp_app *app) {
   else if (app->args->mode == SLP_MODE_EXPLAIN)
     slp_cli_consumer_interrupt(&k->consumer, "nothing is explained");
   else if (k->told_n < app->args->streams_n)
-    slp_cli_consumer_interrupt(&k->consumer, app->args->lag_over ? "the lag of the shards is not known"
-                                                                 : "not all leases are shown");
+    slp_cli_consumer_interrupt_between(
+        &k->consumer, app->args->streams_n - k->told_n,
+        app->args->lag_over ? "the lag of the shards is not known" : "not all leases are shown");
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 

@@ -205,7 +205,8 @@ static const char no_shards[] = "no list of shards", no_consumers[] = "no list o
 static void on_interrupt(slp_app *app) {
   list *l = app->user;
   const char *missing = app->args->mode == SLP_MODE_LIST ? no_shards : no_consumers;
-  slp_cli_consumer_interrupt(&l->consumer, app->args->mode == SLP_MODE_DEREGISTER ? may_be_done : missing);
+  slp_cli_consumer_interrupt_between(&l->consumer, app->args->streams_n - l->at - 1,
+                                     app->args->mode == SLP_MODE_DEREGISTER ? may_be_done : missing);
   slp_cli_consumer_stop(&l->consumer, 0);
 }
 

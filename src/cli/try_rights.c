@@ -192,7 +192,8 @@ static void on_written(slp_app *app) { leave_if_done(app->user); }
 
 static void on_interrupt(slp_app *app) {
   tried *t = app->user;
-  if (t->at < t->n) slp_cli_consumer_interrupt(&t->consumer, "not all rights were tried");
+  if (t->at < t->n)
+    slp_cli_consumer_interrupt_between(&t->consumer, t->n - t->at, "not all rights were tried");
   stop_rights(t);
   leave_if_done(t);
 }
