@@ -171,13 +171,15 @@ static void keep_taken(void *arg, size_t member, const sloop_stats_t *stats) {
 }
 
 /* Ends the wait of members that have stopped, and whose callback waits until their last values are with
- * CloudWatch: moves the timer of the wait, which can't fail, to the next turn. */
+ * CloudWatch, unless other metrics still send values of them: moves the timer of the wait, which can't fail,
+ * to the next turn. */
 static void wake_stops(void *arg) {
   const sloop_metrics_t *m = arg;
   slp_host *h = m->family->host;
   for (size_t i = 0; i < m->members_n; i++) {
     sloop_t *s = m->members[i];
-    if (s && s->stop_timer.at_us != UINT64_MAX) (void)slp_timer_set(h, &s->stop_timer, slp_now_us(h));
+    if (s && s->stop_timer.at_us != UINT64_MAX && !slp_metrics_are_telling(s))
+      (void)slp_timer_set(h, &s->stop_timer, slp_now_us(h));
   }
 }
 

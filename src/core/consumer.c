@@ -398,9 +398,9 @@ static void on_listed(slp_op *rq) {
   }
   look_for_another(c, &f);
   if (slp_listing_is_wanted(c) && c->life == SLP_LIFE_RUNNING) slp_listing_soon(c, 0);
-  /* A failed listing that has ended the consumer is reported in a later turn (slp_listing_end). This must be
-   * the last step, because the user's callback may even free c. */
-  if (f.class == SLP_FINE || c->life != SLP_LIFE_FAILED) slp_listing_tell(c, &f);
+  /* If the consumer has ended by itself, slp_listing_end tells the user in a later turn. This must be the
+   * last step, because the user's callback may even free c. */
+  if (c->life != SLP_LIFE_FAILED) slp_listing_tell(c, &f);
 }
 
 static void on_described_again(slp_op *rq) {

@@ -46,6 +46,7 @@ struct slp_leased {
   sloop_cb save_cb;
   void *save_arg;
   uint8_t save_done;
+  int save_status; /* with save_done 1: what the callback is told */
   /* the code of the fatal error with which the consumer has ended by itself; 0: it has not */
   int end_status;
   slp_event save_ev;
@@ -61,7 +62,8 @@ struct slp_leased {
 typedef struct slp_reopening {
   slp_list link;
   uint8_t retired; /* 1: the shard was removed from c->shards, with the records that were fetched */
-  uint8_t paused;  /* 1: the user had paused the shard */
+  /* When the shard was removed: paused, 1: the user had paused it. paused_all, 1: the user had paused all. */
+  uint8_t paused, paused_all;
   /* epoch: the epoch of the lease. held_us: slp_progress_held_us of the shard when it was removed. */
   uint64_t epoch, held_us;
   /* where reading of the shard begins again */

@@ -41,7 +41,7 @@ static void on_save_event(slp_event *ev) {
   if (tells_of_end_first(ld, ev)) return;
   ld->save_done = 0;
   ld->save_cb = NULL;
-  cb(ld->c->handle, ld->end_status, arg);
+  cb(ld->c->handle, ld->save_status, arg);
 }
 
 static void ignore_save_result(sloop_t *s, int status, void *arg) {
@@ -54,6 +54,7 @@ static void on_saved(void *arg) {
   slp_leased *ld = arg;
   if (!ld->save_cb || ld->save_done) return; /* the consumer has ended by itself, and the user knows that */
   ld->save_done = 1;
+  ld->save_status = 0;
   slp_post(slp_leased_host(ld), &ld->save_ev);
 }
 
@@ -194,6 +195,7 @@ static int reopen_shard(slp_leased *ld, slp_reopening *r) {
     if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
     r->held_us = slp_progress_held_us(s);
     r->paused = s->paused;
+    r->paused_all = c->paused_all;
     slp_leased_retire(s);
     r->retired = 1;
   }
@@ -201,8 +203,9 @@ static int reopen_shard(slp_leased *ld, slp_reopening *r) {
   if (bad) return bad;
   s = slp_lineage_get(c, id);
   s->lease.held_us = r->held_us;
-  /* A new shard is paused if all are, although the user may have resumed this one. */
-  if (s->paused != r->paused) slp_consumer_pause(c, r->shard, r->paused);
+  /* A new shard is paused if all are, although the user may have resumed this one. What the user has asked of
+   * all shards since then is asked of this one too. */
+  if (s->paused != r->paused && c->paused_all == r->paused_all) slp_consumer_pause(c, r->shard, r->paused);
   return 0;
 }
 
@@ -260,6 +263,7 @@ void slp_leased_requests_end(slp_leased *ld, int status) {
   ld->end_status = status;
   if (ld->save_cb && !ld->save_done) {
     ld->save_done = 1;
+    ld->save_status = status;
     slp_post(slp_leased_host(ld), &ld->save_ev);
   }
   slp_namings_end(&ld->c->namings, status);
