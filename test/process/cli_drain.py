@@ -274,9 +274,9 @@ def what_is_told_while_a_worker_has_not_stopped():
 
 @test
 def a_dead_worker_of_a_drained_application():
-    """Nobody takes its leases before --undrain."""
+    """Nobody takes its leases before --undrain. A lease is long enough that the drain is known before it has run out."""
     with Box(4, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
-        with Fleet(box, folder, "-X", "lease_ms=2000") as fleet:
+        with Fleet(box, folder, "-X", "lease_ms=8000") as fleet:
             fleet.start()
             second = fleet.start()
             wait_until(lambda: fleet.owned() == [2, 2], 30, "both read")

@@ -342,7 +342,7 @@ def consume(argv, done, env, out, seconds):
         if p.poll() is None:
             p.send_signal(signal.SIGINT)
         try:
-            code = p.wait(seconds)
+            code = p.wait(max(seconds, 60))
         except subprocess.TimeoutExpired:
             p.kill()
             p.wait()
