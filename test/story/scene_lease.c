@@ -281,7 +281,7 @@ static void on_saved(sloop_t *s, int status, void *arg) {
 /* At once, as a crash: nothing more is written. */
 static void kill_it(worker *w) {
   if (!w->s) return;
-  sloop_close(w->s, on_closed, w);
+  if (!w->closed) sloop_close(w->s, on_closed, w); /* else the scene has closed it */
   while (!w->closed) slp_world_pass(w->c->w, 1);
   w->s = NULL;
   for (size_t i = 0; i < w->kept_n; i++) sloop_batch_done(w->kept[i], 0);
