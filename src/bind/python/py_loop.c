@@ -62,7 +62,7 @@ void py_kept_free(py_kept *k) {
   PyMem_Free(k);
 }
 void py_loop_tell_kept(py_loop *l, py_kept *k) {
-  if (append_event(l, k->event)) {
+  if (l->kept || append_event(l, k->event)) { /* CLOSED must not overtake a DONE that is kept */
     k->next = NULL;
     *l->kept_end = k;
     l->kept_end = &k->next;
@@ -172,6 +172,11 @@ static void free_loop(PyObject *self) {
   /* A world that is still there is not freed, because its descriptors may be in use: this process is a
    * child of fork(), or the loop was never closed. */
   PY_DROP(l->events);
+  while (l->kept) {
+    py_kept *untold = l->kept;
+    l->kept = untold->next;
+    py_kept_free(untold);
+  }
   PyMem_Free(l->returned);
   PyObject_Free(self);
   PY_DROP(type);
@@ -194,6 +199,7 @@ static int check_open(py_loop *l, const char *what) {
 static PyObject *run_turn(py_loop *l) {
   PyObject *events, *fresh = PyList_New(0);
   if (!fresh) return NULL;
+  tell_again(l);
   l->running = 1;
   settle_all_returned(l);
   uv_run(&l->world->uv, UV_RUN_NOWAIT);
@@ -252,7 +258,7 @@ static PyObject *close_loop(PyObject *self, PyObject *none) {
   if (py_loop_check(l, "Loop.close()")) return NULL;
   if (!l->world) Py_RETURN_TRUE;
   if (check_open(l, "Loop.close()")) return NULL;
-  if (l->first || l->admins) Py_RETURN_FALSE;
+  if (l->first || l->admins || l->kept) Py_RETURN_FALSE;
   settle_all_returned(l);
   l->running = 1;
   if (!uv_is_closing((uv_handle_t *)&l->world->wake)) uv_close((uv_handle_t *)&l->world->wake, on_closing);
@@ -319,7 +325,8 @@ static PyObject *get_fd(PyObject *self, void *arg) {
 static PyObject *is_open(PyObject *self, void *arg) {
   py_loop *l = (py_loop *)self;
   (void)arg;
-  return PyBool_FromLong(l->world && l->generation == py_generation && (l->first || l->admins));
+  return PyBool_FromLong(l->world && l->generation == py_generation &&
+                         (l->first || l->admins || l->kept));
 }
 static PyObject *is_ours(PyObject *self, void *arg) {
   py_loop *l = (py_loop *)self;
@@ -330,7 +337,7 @@ static PyObject *is_ours(PyObject *self, void *arg) {
 static PyGetSetDef attributes[] = {
     {"fd", get_fd, NULL, "The descriptor that is readable when a turn is due.", NULL},
     {"has_lost", has_lost, NULL, "Whether take_lost() has something to tell.", NULL},
-    {"is_open", is_open, NULL, "Whether consumers of it are open.", NULL},
+    {"is_open", is_open, NULL, "Whether consumers of it are open, or an end is not told yet.", NULL},
     {"is_ours", is_ours, NULL, "Whether this process and thread made it.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef methods[] = {

@@ -617,6 +617,45 @@ print(tells(plain), tells(lambda first, seen: asyncio.run(asyncio.wait_for(main(
         # A turn that gets no list fails as a whole, nothing being lost; a Reader tells that, a Consumer tries again.
         self.assertEqual(self.program(program, name, limit=150), "True True\n")
 
+    def test_the_end_of_the_last_consumer_is_told(self):
+        name = self.stream(1)
+        out = self.program(COMMON + """
+import _testcapi
+class Starved:
+    \"\"\"A native loop. While is_starved two allocations of its turns fail, the n-th and the next.\"\"\"
+    def __init__(self, uv, first): self.uv, self.first, self.is_starved = uv, first, False
+    def __getattr__(self, name): return getattr(self.uv, name)
+    def turn(self):
+        if not self.is_starved: return self.uv.turn()
+        turn, remove = self.uv.turn, _testcapi.remove_mem_hooks
+        _testcapi.set_nomemory(self.first, self.first + 2)  # CLOSED is put into the list twice
+        try: due, events = turn()
+        finally: remove()
+        if due == 0 and not events: kept.append(self.first)
+        return due, events
+kept = []
+async def main(first):
+    c = sloop.Consumer(NAME, start=sloop.OLDEST)
+    c.open()
+    await c.shards()
+    driver, whole = c._driver, c._driver.uv
+    driver.uv = Starved(whole, first)
+    driver.uv.is_starved = True
+    c._native.close()
+    asyncio.get_running_loop().call_later(0.05, setattr, driver.uv, "is_starved", False)
+    try:
+        await asyncio.wait_for(over(c), 10)
+    finally: driver.uv = whole
+async def over(c):
+    while not c._is_over: await c._wait()
+for first in range(12):
+    try: asyncio.run(main(first))
+    except asyncio.TimeoutError: print("no end with", first)
+    except MemoryError: pass
+print("kept:", bool(kept))
+""", name, limit=150)
+        self.assertEqual(out, "kept: True\n", self.errors)
+
 
 if __name__ == "__main__":
     unittest.main()
