@@ -11,6 +11,7 @@ import threading
 import time
 import unittest
 import warnings
+from unittest import mock
 
 import sloop
 from world import World
@@ -496,6 +497,24 @@ class Collector(World):
             del first
             record = next(r.records())
             self.assertEqual((bytes(record), record.redelivered), (b"record 1 ", True))
+
+    def test_who_waits_is_told_when_no_exception_can_be_made(self):
+        name = self.stream(1)
+
+        def fails(*_):
+            raise MemoryError("no outcome")
+
+        async def main():
+            async with sloop.Consumer(name) as c:
+                with mock.patch("sloop._consumer.outcome", fails), self.assertRaisesRegex(MemoryError, "no outcome"):
+                    await asyncio.wait_for(c.shards(), 10)
+                with mock.patch.object(c, "_moved", fails), self.assertRaisesRegex(MemoryError, "no outcome"):
+                    await asyncio.wait_for(c.seek(sloop.OLDEST), 10)
+
+        self.run_async(main())
+        with sloop.Reader(name) as r, mock.patch("sloop._consumer.outcome", fails):
+            with self.assertRaisesRegex(MemoryError, "no outcome"):
+                r.shards()
 
 
 @unittest.skipUnless(importlib.util.find_spec("_testcapi"), "this Python has no _testcapi, by which allocations fail")

@@ -310,9 +310,14 @@ class Party:
     def _then(self, what: str, after: Optional[Callable[[int], None]],
               tell: Callable[[Any, Optional[BaseException]], None]) -> Callable[[int, Any, Optional[Dict[str, Any]]], None]:
         def then(status: int, result: Any, error: Optional[Dict[str, Any]]) -> None:
-            if after is not None:
-                after(status)
-            tell(result, outcome(what, status, error))
+            raised: Optional[BaseException]
+            try:
+                if after is not None:
+                    after(status)
+                raised = outcome(what, status, error)
+            except Exception as failed:  # such as MemoryError: who waits for the end is told that
+                raised = failed
+            tell(result, raised)
 
         return then
 
@@ -336,15 +341,16 @@ class Party:
     def _run_in_turns(self, what: str, call: Callable[..., object], *args: Any,
                       after: Optional[Callable[[int], None]] = None) -> Any:
         """Begins an operation and runs turns until its end."""
-        ends: List[Tuple[Any, Optional[BaseException]]] = []
+        ended, result = False, None
+        raised: Optional[BaseException] = None
 
-        def tell(result: Any, raised: Optional[BaseException]) -> None:
-            ends.append((result, raised))
+        def tell(value: Any, why: Optional[BaseException]) -> None:  # takes no memory, so it can't fail
+            nonlocal ended, result, raised
+            ended, result, raised = True, value, why
 
         self._begin(call, self._then(what, after, tell), *args)
         assert self._driver is not None
-        self._driver.run_until(lambda: bool(ends))
-        result, raised = ends[0]
+        self._driver.run_until(lambda: ended)
         if raised is not None:
             raise raised
         return result
