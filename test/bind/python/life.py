@@ -192,6 +192,8 @@ class Life(World):
                     else: yield "none"
             async def main():
                 got = 0
+                admin, loop = sloop.AsyncAdmin(NAME, app="x"), asyncio.get_running_loop()
+                await admin.__aenter__()
                 async with sloop.Consumer(NAME, start=sloop.OLDEST, batch_records_max=10) as c, sloop.Consumer(NAME) as d:
                     async for batch in c:
                         record, view = batch[0], batch[1].data
@@ -204,8 +206,10 @@ class Life(World):
                                      c.admin, d.close, lambda: batch.__enter__(), lambda: c._native.start(),
                                      lambda: c._native.give_back(), lambda: c._driver.uv.turn(), lambda: c._driver.uv.fd,
                                      lambda: c._driver.uv.close(), lambda: c._driver.uv.close_all()]
+                            calls.append(lambda: admin.leases().send(None))
                             print(sorted(set(names(calls))), flush=True)
-                            del c, d, batch, record, view, calls
+                            loop.call_soon_threadsafe = lambda *args: print("woke the parent", flush=True)
+                            del admin, c, d, batch, record, view, calls
                             gc.collect()
                             if got % 20: os._exit(0)
                             atexit._run_exitfuncs()
@@ -215,6 +219,7 @@ class Life(World):
                         view.release()
                         await batch.done()
                         if got == 100: break
+                await admin.__aexit__(None, None, None)
                 print("read", got)
             asyncio.run(main())
             """), name)
@@ -575,11 +580,11 @@ class Life(World):
                 try:
                     import sloop
                 except ImportError as error:
-                    assert str(error) == (f"sloop is not built for {sys.implementation.cache_tag}: install it by "
+                    assert str(error) == (f"sloop is not built for {sys.implementation.cache_tag}{sys.argv[2]}: install it by "
                                           f"{sys.executable} -m pip install"), error
                 else:
                     raise AssertionError("it was taken")
-                """, folder)
+                """, folder, "t" if FREE_THREADED else "")
 
     def test_a_subinterpreter_is_refused(self):
         out = self.program(COMMON + clean("""

@@ -15,6 +15,7 @@ from unittest import mock
 
 import sloop
 from world import World
+import cpu_waits  # beside the processes' tests, where world.py looks too
 
 COMMON = """
 import asyncio, gc, sys, threading, time
@@ -22,6 +23,7 @@ import sloop
 from sloop import _native
 NAME = sys.argv[1]
 """
+PROCESS = os.path.dirname(os.path.abspath(cpu_waits.__file__))
 FAST = {"lease_ms": 2000, "checkpoint_ms": 200, "poll_ms": 100, "list_ms": 1000}
 
 
@@ -184,7 +186,7 @@ class Loops(World):
             del one
             gc.collect()
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), mock.patch.object(_turns, "FORGOTTEN_S", 20):  # a busy machine needs more than 0.2 s
             warnings.simplefilter("ignore", ResourceWarning)
             for what in ("consumer", "admin"):
                 round_of(what)
@@ -193,6 +195,17 @@ class Loops(World):
                     round_of(what)
                 self.assertEqual(len(os.listdir("/proc/self/fd")), files, what)
                 self.assertEqual(_turns._drivers, {})
+
+    def test_a_join_that_is_not_open_leaves_nothing(self):
+        from sloop import _turns
+        name = self.stream(1)
+
+        async def main():
+            with self.assertRaisesRegex(sloop.StateError, "join"):
+                sloop.Consumer(name, join=sloop.Consumer(name)).open()
+            self.assertEqual(_turns._drivers, {})
+
+        self.run_async(main())
 
     def test_a_stop_in_progress_is_waited_for(self):
         name = self.stream(2)
@@ -498,6 +511,29 @@ class Collector(World):
             record = next(r.records())
             self.assertEqual((bytes(record), record.redelivered), (b"record 1 ", True))
 
+    def test_a_loop_without_memory_for_a_timer_says_so(self):
+        name = self.stream(1)
+
+        async def main():
+            loop = asyncio.get_running_loop()
+            async with sloop.Consumer(name, poll_ms=100) as c:
+                await c.shards()
+
+                def refusing(call, at):
+                    def refuse(*args, **more):
+                        if getattr(args[at], "__self__", None) is c._driver:
+                            raise MemoryError("no timer")
+                        return call(*args, **more)
+                    return refuse
+
+                with mock.patch.object(loop, "call_at", refusing(loop.call_at, 1)), \
+                        mock.patch.object(loop, "call_soon", refusing(loop.call_soon, 0)), \
+                        self.assertRaisesRegex(MemoryError, "no timer"):
+                    async for batch in c:
+                        batch.done()
+
+        self.run_async(main(), 15)
+
     def test_who_waits_is_told_when_no_exception_can_be_made(self):
         name = self.stream(1)
 
@@ -526,6 +562,8 @@ class WithoutMemory(World):
         self.box.put(40, stream=name)
         out = self.program(COMMON + """
 import _testcapi, collections, os
+sys.path.insert(0, sys.argv[2])
+import cpu_waits
 names = {getattr(_native, name): name for name in ("BATCH", "SHARD", "TIP", "LOG", "DONE", "CLOSED", "STATS", "LEASE")}
 
 def live(first, width, every):
@@ -535,9 +573,9 @@ def live(first, width, every):
     wanted = 1 << _native.SHARD | 1 << _native.TIP
     c = loop.open(options, sloop.OLDEST._tuple(), None, None, wanted, owner, NAME)
     c.start()
-    step, end = 0, time.monotonic() + 30
+    step, end = 0, cpu_waits.Deadline(30)
     while loop.is_open or loop.has_lost or tally["CLOSED"] < 1:
-        assert time.monotonic() < end, (first, width, every, step, tally, len(records))
+        assert not end.passed(), (first, width, every, step, tally, len(records))
         turns += 1  # of this step: what is given back for want of memory rests longer each time
         starved = every and turns < 20 and turns % every != 0
         events = ()
@@ -593,7 +631,7 @@ for first in range(30):
 assert len(os.listdir("/proc/self/fd")) == files
 print("lost and told:", lost > 0)
 sys.stderr.write(f"lost {lost}")
-""", name, limit=240)
+""", name, PROCESS, limit=240)
         self.assertEqual(out, "lost and told: True\n", self.errors)
 
     def test_what_is_lost_ends_the_iteration_by_name(self):

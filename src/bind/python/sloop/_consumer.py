@@ -672,10 +672,8 @@ class Consumer(_Base):
     def open(self) -> None:
         """Opens it on the running loop. It starts to read when the task gives control to the loop."""
         loop = asyncio.get_running_loop()
-        join = None
+        join = None if self._join is None else self._join._opened("join")
         driver = AsyncDriver.of(loop)
-        if self._join is not None:
-            join = self._join._opened("join")
         try:
             self._open_on(driver, join)
         finally:

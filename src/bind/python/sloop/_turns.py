@@ -17,6 +17,7 @@ from collections import deque
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from . import _native
+from ._errors import ForkError, StateError
 
 STOP_AT_EXIT_S = 3.0
 CLOSE_AT_EXIT_S = 2.0
@@ -172,23 +173,26 @@ class AsyncDriver(Driver):
             self.dispatch(events)
         finally:  # a callable may raise KeyboardInterrupt
             if self.uv.is_open:
-                self._arm(0 if self._pending else timeout_ms)
+                try:
+                    self._arm(0 if self._pending else timeout_ms)
+                except MemoryError as error:  # no timer will come: without a word they would wait for ever
+                    self.fail(error)
             else:
                 self._release()
 
     def _arm(self, timeout_ms: int) -> None:
         if timeout_ms == 0:
             if not self._soon:
-                self._soon = True
                 self.loop.call_soon(self._turn_soon)
+                self._soon = True
         elif timeout_ms > 0:
             at = self.loop.time() + timeout_ms / 1000
             # A timer that comes too early costs a turn; one that comes too late costs time.
             if self._timer is None or self._timer_at > at + 0.0005:
+                timer = self.loop.call_at(at, self._turn_by_timer)
                 if self._timer is not None:
                     self._timer.cancel()
-                self._timer_at = at
-                self._timer = self.loop.call_at(at, self._turn_by_timer)
+                self._timer, self._timer_at = timer, at
 
     def _turn_soon(self) -> None:
         self._soon = False
@@ -210,7 +214,11 @@ class AsyncDriver(Driver):
         self.uv.close()
 
     def close_forgotten(self, native: Any) -> None:
-        if not self.uv.is_ours:
+        try:
+            self.uv.check("close()")
+        except ForkError:
+            return  # a child of fork(): its copy of asyncio's loop would wake the parent's
+        except StateError:  # the collector runs on another thread
             if not self.loop.is_closed():
                 self.loop.call_soon_threadsafe(native.close)
             return
