@@ -129,7 +129,7 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
 static void on_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
   py_admin *a = arg;
   (void)s;
-  py_loop_tell(a->loop, a->owner, PY_CREDS, py_creds_new(a->loop, rq));
+  py_creds_tell(a->loop, a->owner, rq);
 }
 static void on_closed(sloop_admin_t *native, void *arg) {
   py_admin *a = arg;

@@ -474,8 +474,11 @@ static PyObject *make_map(change_text *t, PyObject *const *names, PyObject *cons
   py_shape *shape = &t->st->shapes[((uintptr_t)names[0] >> 5 ^ (size_t)n) % PY_SHAPES_MAX];
   size_t size = (size_t)n * sizeof *names;
   int same = n > 2 && shape->n == n && memcmp(shape->names, names, size) == 0;
-  PyObject *map = same ? PyDict_Copy(shape->form) : PyDict_New();
+  PyObject *form = same ? shape->form : NULL, *map;
   Py_ssize_t i;
+  if (form) PY_HOLD(form); /* a finalizer that the copying runs may read another change, and drop the form */
+  map = form ? PyDict_Copy(form) : PyDict_New();
+  PY_DROP(form);
   for (i = 0; map && i < n; i++) {
     if (PyDict_SetItem(map, names[i], values[i])) {
       PY_DROP(map);
@@ -678,12 +681,24 @@ static PyObject *read_kind(py_state *st, sloop_str_t event) {
   }
   return py_text(event.base, event.len);
 }
+/* Returns a new Change of the four, and takes the references to them. */
+static PyObject *call_change(py_state *st, PyObject *kind, PyObject *keys, PyObject *new, PyObject *old) {
+  PyObject *change =
+      PyObject_CallFunctionObjArgs((PyObject *)(void *)st->change, kind, keys, new, old, NULL);
+  PY_DROP(kind);
+  PY_DROP(keys);
+  PY_DROP(new);
+  PY_DROP(old);
+  return change;
+}
 PyObject *py_change_new(py_state *st, sloop_str_t event, const char *text, size_t len) {
   PyObject *parts[3], *kind, *change;
   Py_ssize_t i;
   if (py_change_read(st, text, len, parts)) return NULL;
   if (!parts[0]) parts[0] = PyDict_New();
   kind = read_kind(st, event);
+  if (parts[0] && kind && !st->alloc_change)
+    return call_change(st, kind, parts[0], none_for_null(parts[1]), none_for_null(parts[2]));
   change = parts[0] && kind ? st->alloc_change(st->change, 4) : NULL;
   if (!change) {
     PY_DROP(kind);

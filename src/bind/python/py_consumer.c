@@ -225,7 +225,8 @@ typedef struct py_creds {
   unsigned generation;
 } py_creds;
 
-PyObject *py_creds_new(py_loop *l, sloop_creds_req_t *rq) {
+/* Returns NULL if there is no memory; the request is not answered then. */
+static py_creds *new_creds(py_loop *l, sloop_creds_req_t *rq) {
   py_creds *request = PyObject_New(py_creds, l->st->creds);
   if (request) {
     request->rq = NULL;
@@ -235,20 +236,29 @@ PyObject *py_creds_new(py_loop *l, sloop_creds_req_t *rq) {
       request = NULL;
     }
   }
-  if (!request) {
-    sloop_creds_done(rq, UV_ENOMEM, NULL, NULL);
-    return NULL;
-  }
+  if (!request) return NULL;
   PY_HOLD(l);
   request->loop = l;
   request->rq = rq;
   request->generation = py_generation;
-  return (PyObject *)request;
+  return request;
+}
+void py_creds_tell(py_loop *l, PyObject *owner, sloop_creds_req_t *rq) {
+  py_creds *request = new_creds(l, rq);
+  if (request) PY_HOLD(request); /* so that its end does not refuse what nobody was asked for */
+  if (py_loop_tell(l, owner, PY_CREDS, (PyObject *)request)) {
+    if (request) {
+      request->rq = NULL;
+      l->owed--;
+    }
+    sloop_creds_done(rq, UV_ENOMEM, NULL, NULL);
+  }
+  PY_DROP(request);
 }
 static void on_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
   py_consumer *c = arg;
   (void)s;
-  py_loop_tell(c->loop, c->owner, PY_CREDS, py_creds_new(c->loop, rq));
+  py_creds_tell(c->loop, c->owner, rq);
 }
 static void free_creds(PyObject *self) {
   py_creds *request = (py_creds *)self;

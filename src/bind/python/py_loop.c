@@ -34,14 +34,16 @@ static int append_event(py_loop *l, PyObject *event) {
   PyErr_Clear();
   return -1;
 }
-void py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload) {
+int py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload) {
   PyObject *event = payload ? Py_BuildValue("(OiO)", owner, kind, payload) : NULL;
-  if (!event || append_event(l, event)) {
+  int status = event ? append_event(l, event) : -1;
+  if (status) {
     PyErr_Clear();
     if (kind != PY_BATCH && kind != PY_CREDS) l->lost[kind]++;
   }
   PY_DROP(event);
   PY_DROP(payload);
+  return status;
 }
 
 py_kept *py_kept_new(PyObject *owner, int kind, PyObject *payload) {

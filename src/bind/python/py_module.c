@@ -181,6 +181,31 @@ static int exact_decimals(py_state *st) {
   PY_DROP(context);
   return fill_maker(&st->make_decimal, of_text) || fill_maker(&st->make_from_int, of_int) ? -1 : 0;
 }
+/* Has a Change be called where a tuple keeps its hash, as from CPython 3.14 on: what the allocator makes has
+ * the hash 0 there, and is taken for one whose hash is known. Returns -1: an exception is set. */
+static int check_hash(py_state *st) {
+  PyObject *probe = st->alloc_change(st->change, 4), *keys = PyDict_New();
+  Py_ssize_t i;
+  int status = probe && keys ? 0 : -1;
+  if (probe) {
+    PyTuple_SetItem(probe, 0, keys); /* NULL too: an empty place */
+    for (i = 1; i < 4; i++) {
+      PY_HOLD(Py_None);
+      PyTuple_SetItem(probe, i, Py_None);
+    }
+  } else {
+    PY_DROP(keys);
+  }
+  if (!status && PyObject_Hash(probe) != -1) {
+    st->alloc_change = NULL;
+  } else if (!status && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();
+  } else {
+    status = -1;
+  }
+  PY_DROP(probe);
+  return status;
+}
 /* Looks how a Change is made. Returns -1: an exception is set. */
 static int find_change(py_state *st) {
   st->change = (PyTypeObject *)import_name("sloop._values", "Change");
@@ -189,7 +214,7 @@ static int find_change(py_state *st) {
   st->kinds[2] = PyUnicode_InternFromString("REMOVE");
   if (!st->change || !st->kinds[0] || !st->kinds[1] || !st->kinds[2]) return -1;
   *(void **)&st->alloc_change = PyType_GetSlot(st->change, Py_tp_alloc);
-  return st->alloc_change ? 0 : -1;
+  return st->alloc_change ? check_hash(st) : -1;
 }
 static int add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec) {
   *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);

@@ -79,7 +79,7 @@ typedef struct py_state {
   PyObject *unbase64;             /* binascii.a2b_base64 */
   PyObject *parts[3];             /* "keys", "new" and "old" */
   PyTypeObject *change;           /* sloop._values.Change */
-  allocfunc alloc_change;         /* how objects of that type are made */
+  allocfunc alloc_change;         /* how objects of that type are made; NULL: it is called */
   PyObject *kinds[3];             /* "INSERT", "MODIFY" and "REMOVE" */
   py_known names[PY_KNOWN_MAX];   /* names of attributes that came last, each at the place of its hash */
   py_known numbers[PY_KNOWN_MAX]; /* the same of short numbers, as Decimals */
@@ -200,8 +200,8 @@ extern PyType_Spec py_loop_spec;
 int py_loop_check(py_loop *l, const char *what);
 /* Appends an event for `owner` and takes the reference to payload, which is NULL when there was no memory.
  * An event without memory is counted as lost. Batches and requests for credentials are not, because these
- * come again. */
-void py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload);
+ * come again. Returns -1 then, 0 otherwise. */
+int py_loop_tell(py_loop *l, PyObject *owner, int kind, PyObject *payload);
 /* Makes an event beforehand, and takes the reference to payload. Returns NULL after a failure. */
 py_kept *py_kept_new(PyObject *owner, int kind, PyObject *payload);
 void py_kept_free(py_kept *k);
@@ -219,8 +219,8 @@ void py_loop_return(py_loop *l, sloop_batch_t *batch, size_t acked, sloop_creds_
 /* py_consumer.c */
 extern PyType_Spec py_consumer_spec, py_creds_spec;
 PyObject *py_consumer_open(PyObject *self, PyObject *args);
-/* Returns a CredsRequest, or NULL: there is no memory, and the request was answered so. */
-PyObject *py_creds_new(py_loop *l, sloop_creds_req_t *rq);
+/* Tells of a request for credentials. Without memory for the event the request is answered with UV_ENOMEM. */
+void py_creds_tell(py_loop *l, PyObject *owner, sloop_creds_req_t *rq);
 /* Fills options from a dict of texts and a start (kind, at_ms, shard, seq, sub, token) or None.
  * Returns 0, or raises and returns -1. */
 int py_fill_options(py_state *st, sloop_opts_t *o, PyObject *options, PyObject *start);

@@ -674,6 +674,43 @@ print(tells(plain), tells(lambda first, seen: asyncio.run(asyncio.wait_for(main(
         # A turn that gets no list fails as a whole, nothing being lost; a Reader tells that, a Consumer tries again.
         self.assertEqual(self.program(program, name, limit=150), "True True\n")
 
+    def test_a_lost_request_for_credentials_is_no_refusal(self):
+        name = self.stream(1)
+        out = self.program(COMMON + """
+import _testcapi
+sys.path.insert(0, sys.argv[2])
+import cpu_waits
+def live(first, width):
+    owner, loop = object(), _native.Loop()
+    options = {"stream": NAME, "poll_ms": "20", "log_level": "error"}
+    c = loop.open(options, sloop.OLDEST._tuple(), None, None, 1 << _native.CREDS, owner, NAME)
+    c.start()
+    turns, asked, end, refused = 0, 0, cpu_waits.Deadline(20), []
+    while not asked and not refused:
+        assert not end.passed(), (first, width, turns, asked)
+        turns += 1
+        turn, remove = loop.turn, _testcapi.remove_mem_hooks
+        if turns < 4: _testcapi.set_nomemory(first, first + width)
+        events = ()
+        try: due, events = turn()
+        except MemoryError: pass
+        finally: remove()
+        for _, kind, payload in events:
+            if kind == _native.CREDS:
+                payload.answer("key", "secret", None, -1)
+                asked += 1
+            elif kind == _native.ERROR and payload["fatal"]: refused.append(payload["code"])
+        payload = events = None
+        time.sleep(0.001)
+    c.close()
+    while loop.is_open: loop.turn()
+    while not loop.close(): loop.turn()
+    return refused
+found = {(first, width): live(first, width) for first in range(8) for width in (1, 2)}
+print({place: codes for place, codes in found.items() if _native.CODES["EAUTH"] in codes})
+""", name, PROCESS, limit=150)
+        self.assertEqual(out, "{}\n", self.errors)
+
     def test_the_end_of_the_last_consumer_is_told(self):
         name = self.stream(1)
         out = self.program(COMMON + """

@@ -361,6 +361,7 @@ class Changes(World):
         for record in sloop.read("dynamodb:same", until_tip=True):
             deserialize = TypeDeserializer().deserialize
             raw = decoded(json.loads(bytes(record.data))["NewImage"])
+            self.assertRaises(TypeError, hash, record.change)  # dicts are in it
             self.assertEqual(record.change.new, {k: plain(deserialize(v)) for k, v in raw.items()})
             seen += 1
         self.assertEqual(seen, 200)
