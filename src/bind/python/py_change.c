@@ -683,8 +683,7 @@ static PyObject *read_kind(py_state *st, sloop_str_t event) {
 }
 /* Returns a new Change of the four, and takes the references to them. */
 static PyObject *call_change(py_state *st, PyObject *kind, PyObject *keys, PyObject *new, PyObject *old) {
-  PyObject *change =
-      PyObject_CallFunctionObjArgs((PyObject *)(void *)st->change, kind, keys, new, old, NULL);
+  PyObject *change = PyObject_CallFunctionObjArgs((PyObject *)(void *)st->change, kind, keys, new, old, NULL);
   PY_DROP(kind);
   PY_DROP(keys);
   PY_DROP(new);

@@ -327,8 +327,7 @@ static PyObject *get_fd(PyObject *self, void *arg) {
 static PyObject *is_open(PyObject *self, void *arg) {
   py_loop *l = (py_loop *)self;
   (void)arg;
-  return PyBool_FromLong(l->world && l->generation == py_generation &&
-                         (l->first || l->admins || l->kept));
+  return PyBool_FromLong(l->world && l->generation == py_generation && (l->first || l->admins || l->kept));
 }
 static PyObject *is_ours(PyObject *self, void *arg) {
   py_loop *l = (py_loop *)self;
