@@ -15,7 +15,6 @@ from unittest import mock
 
 import sloop
 from world import World
-import cpu_waits  # beside the processes' tests, where world.py looks too
 
 COMMON = """
 import asyncio, gc, sys, threading, time
@@ -23,7 +22,7 @@ import sloop
 from sloop import _native
 NAME = sys.argv[1]
 """
-PROCESS = os.path.dirname(os.path.abspath(cpu_waits.__file__))
+PROCESS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "process")
 FAST = {"lease_ms": 2000, "checkpoint_ms": 200, "poll_ms": 100, "list_ms": 1000}
 
 
@@ -548,9 +547,9 @@ class Collector(World):
                     await asyncio.wait_for(c.seek(sloop.OLDEST), 10)
 
         self.run_async(main())
-        with sloop.Reader(name) as r, mock.patch("sloop._consumer.outcome", fails):
-            with self.assertRaisesRegex(MemoryError, "no outcome"):
-                r.shards()
+        with sloop.Reader(name) as r, mock.patch("sloop._consumer.outcome", fails), \
+                self.assertRaisesRegex(MemoryError, "no outcome"):
+            r.shards()
 
 
 @unittest.skipUnless(importlib.util.find_spec("_testcapi"), "this Python has no _testcapi, by which allocations fail")
