@@ -50,7 +50,7 @@ class Record {
   #cell(column) {
     const value = this.#pack.table[this.#row + column];
     if (value === undefined) { // the table is empty since the program moved its memory away
-      throw new StateError('Record: the ArrayBuffer of its batch was transferred; transfer a copy, such as Buffer.from(record.data)',
+      throw new StateError('Record: the ArrayBuffer of its batch was transferred; transfer a copy, such as new Uint8Array(record.data)',
         { code: 'ESTATE', number: native.numbers.ESTATE });
     }
     return value;
