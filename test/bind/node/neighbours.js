@@ -7,7 +7,7 @@ const http = require('node:http');
 const https = require('node:https');
 const path = require('node:path');
 const { test } = require('./harness.js');
-const { folder, readAll, run, sandbox, sloop, textsOf } = require('./world.js');
+const { PACKAGE, folder, readAll, run, sandbox, sloop, textsOf } = require('./world.js');
 
 const box = sandbox();
 const OURS = /(sloop\.node|libcurl[^/]*\.so[^/]*|libssl[^/]*|libnghttp2[^/]*)$/;
@@ -95,6 +95,38 @@ function shared(where, name, text, ...flags) {
   }
   return file;
 }
+
+test('a libssl of another OpenSSL than ours is no reason to refuse', async (t) => {
+  const where = folder();
+  const other = shared(where, 'libssl.so.0.9', 'int of_another_openssl;');
+  if (other === null) {
+    t.skip('no C compiler');
+    return;
+  }
+  const text = "require('sloop'); console.log(/libssl.so.0.9/.test(require('fs').readFileSync('/proc/self/maps', 'latin1')));";
+  assert.strictEqual((await run(box, text, { name: 'program.cjs', where, env: { LD_PRELOAD: other } })).out, 'true\n');
+});
+
+// The flag of `node --permission`; null: this node has none that lets an add-on be loaded.
+const PERMISSION = ['--permission', '--experimental-permission'].find((flag) => process.allowedNodeEnvironmentFlags.has(flag));
+
+test('it is loaded by node --permission, which may read no more than the program and the package',
+  { skip: !process.allowedNodeEnvironmentFlags.has('--allow-addons') && 'this node has no --allow-addons' }, async () => {
+    const where = folder();
+    const text = `
+      const { version } = require('sloop');
+      let said = 'readable';
+      try {
+        require('fs').readFileSync('/proc/self/maps');
+      } catch (error) {
+        said = error.code;
+      }
+      console.log(version, said);
+    `;
+    const flags = [PERMISSION, '--allow-addons', ...[where, fs.realpathSync(PACKAGE)].map((one) => `--allow-fs-read=${one}/*`)];
+    const { out } = await run(box, text, { name: 'program.cjs', where, flags });
+    assert.strictEqual(out, `${sloop.version} ERR_ACCESS_DENIED\n`);
+  });
 
 // An add-on that shows functions by the names of our libraries'. Each ends the process.
 const POISON = `

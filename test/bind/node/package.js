@@ -77,6 +77,16 @@ test('a prebuilt binary in it is taken', () => {
   assert.throws(() => call(folder, process.execPath, 'install.js'), /there are no sources/);
 });
 
+test('a prebuilt binary is loaded where only the package may be read', { skip: !process.allowedNodeEnvironmentFlags.has('--allow-addons') &&
+  'this node has no --allow-addons' }, () => {
+  const folder = unpacked('restricted', 'sources');
+  addPrebuilt(folder);
+  const flag = ['--permission', '--experimental-permission'].find((one) => process.allowedNodeEnvironmentFlags.has(one));
+  const said = call(path.resolve(folder, '..', '..'), process.execPath, flag, '--allow-addons', `--allow-fs-read=${path.join(where, 'restricted')}/*`,
+    '-p', "require('sloop').version");
+  assert.match(said, /^\d+\.\d+\.\d+\n$/);
+});
+
 test('npm installs it from nothing without a network, and without scripts', () => {
   const folder = unpacked('packed', 'sources');
   addPrebuilt(folder);

@@ -45,17 +45,30 @@ function explain(file, why) {
     `by node ${path.join(HERE, 'install.js')}`;
 }
 
+/** The text of the process's mappings; empty where there is no /proc, or `node --permission` does not allow to read it. */
+function loadedFiles() {
+  try {
+    return fs.readFileSync('/proc/self/maps', 'latin1');
+  } catch {
+    return '';
+  }
+}
+
 // Refuses to load a package that uses the system's libcurl into a process where another add-on loaded it, or the libssl that it
 // uses, before. The loader would give this package the same files, which call node's OpenSSL and zlib if that add-on did not use
 // RTLD_DEEPBIND. Where node's OpenSSL is another version, the first TLS connection ends the process.
 function checkLoaded(file) {
   if (process.config.variables.node_shared_openssl) return; // node's OpenSSL is that of the system
-  const loaded = fs.readFileSync('/proc/self/maps', 'latin1');
+  const loaded = loadedFiles();
   if (loaded.includes('/sloop.node')) return; // by another thread, which looked
   const files = [...new Set(loaded.match(/\/\S*\/lib(?:curl|ssl)[^/\s]*\.so\.\d\S*/g))];
   if (files.length === 0) return;
-  const [needed] = /libcurl[\w-]*\.so\.\d+/.exec(fs.readFileSync(file, 'latin1')) ?? []; // none: it is inside
-  const before = needed && files.find((one) => path.basename(one).startsWith(needed) || /\/libssl\.so\.\d/.test(one));
+  const text = fs.readFileSync(file, 'latin1');
+  const [curl] = /libcurl[\w-]*\.so\.\d+/.exec(text) ?? [];
+  if (curl === undefined) return; // it is inside
+  const [, number] = /lib(?:ssl|crypto)\.so\.([\d.]*\d)/.exec(text) ?? []; // of the OpenSSL that it uses
+  const ours = [curl, ...(number === undefined ? [] : [`libssl.so.${number}`])];
+  const before = files.find((one) => ours.some((name) => `${path.basename(one)}.`.startsWith(`${name}.`)));
   if (before) {
     refuse(`another add-on loaded ${before}, which calls node's OpenSSL since then and which this package would have to use. ` +
       'Load sloop before that add-on, or take a package that has its own libcurl inside');
@@ -72,7 +85,7 @@ function load() {
   if (process.platform !== 'linux') refuse(`${process.platform} is not supported, only Linux`);
   if (Number(process.versions.node.split('.')[0]) < 18) refuse(`node ${process.versions.node} is too old: 18 or newer is needed`);
   const { file, prebuilt } = binary();
-  checkLoaded(file);
+  if (!prebuilt) checkLoaded(file);
   const holder = { exports: {} };
   const { RTLD_NOW, RTLD_DEEPBIND } = os.constants.dlopen;
   try {
