@@ -22,12 +22,12 @@ sh "$root/test/install.sh" test
 # In an environment of their own: they want another botocore than boto3 of the tests.
 if wanted aio && ! cmp -s "$here/aio/requirements.txt" "$cache/aio/requirements.txt"; then
   rm -rf "$cache/aio"
-  if python3 -m venv "$cache/aio" && "$cache/aio/bin/pip" install --disable-pip-version-check --only-binary :all: \
-    --requirement "$here/aio/requirements.txt"; then
+  if { python3 -m venv "$cache/aio" && "$cache/aio/bin/pip" install --disable-pip-version-check --only-binary :all: \
+    --requirement "$here/aio/requirements.txt"; } >"$cache/aio.log" 2>&1 </dev/null; then
     cp "$here/aio/requirements.txt" "$cache/aio/"
   else
     failed aio
-  fi >"$cache/aio.log" 2>&1 </dev/null
+  fi
 fi
 
 if ! wanted node; then
