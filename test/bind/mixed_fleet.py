@@ -39,6 +39,8 @@ KINDS = ("c", "python", "node", "c", "uvloop", "thread")  # of w0, w1, ...
 SHARDS, LEASE_MS, KEYS = 8, 10000, 200
 LIVE_LONG = ("w0", "w1", "w2")
 SHORT_S, SHORT_DEED_S, CALM_S = 120, 1.5, 120
+DEEDS = ("kill", "stop", "restart", "split", "merge")
+DEEDS_LATE_S = 120  # how long the story may go on until each of DEEDS was done
 
 PYTHON = """
 import asyncio, base64, json, signal, sys, time
@@ -199,6 +201,15 @@ def judge_all(history, put):
     return verdict
 
 
+def teller(line):
+    """The name that we gave the worker; its own has a number behind it."""
+    return line.worker.rsplit(".", 1)[0]
+
+
+def tellers(lines):
+    return {teller(line) for line in lines}
+
+
 def run_fleet(seconds, keep):
     with Box(limits=True) as box, tempfile.TemporaryDirectory() as folder:
         kinesis = harness.client(box.url)
@@ -209,11 +220,14 @@ def run_fleet(seconds, keep):
             fleet.watch(soak.LOOK_S)
             producer.start(batch=12, pause=0.1)
             fleet.wait_for(fleet.all_owned, CALM_S, "every lease is owned", soak.LOOK_S)
+            # One that is killed before it has read a record may never get a shard again.
+            fleet.wait_for(lambda: tellers(fleet.history.lines) >= set(fleet.names), CALM_S, "every worker has told a record", soak.LOOK_S)
             bodies = {name: soak.Body(fleet.now[name].process.pid) for name in LIVE_LONG}
             story = soak.Story(box, fleet, fleet_story.reshard_of(kinesis, stream), SEED, LIVE_LONG,
                                soak.DEED_S if seconds >= SHORT_S else SHORT_DEED_S)
             began, look_at = time.monotonic(), 0
-            while time.monotonic() - began < seconds:
+            while time.monotonic() - began < seconds or not all(story.done[what] for what in DEEDS):
+                expect(time.monotonic() - began < seconds + DEEDS_LATE_S, f"too little was done: {story.done}")
                 story.turn()
                 if time.monotonic() >= look_at:
                     for body in bodies.values():
@@ -241,10 +255,9 @@ def run_fleet(seconds, keep):
                     pickle.dump((history, producer.put, kinds, {name: body.samples for name, body in bodies.items()}), file)
     verdict = judge_all(history, producer.put)
     expect(not verdict.guilty, f"guilty: {verdict.text()}")
-    read = collections.Counter(kinds[line.worker.rsplit(".", 1)[0]] for line in history.lines)
+    read = collections.Counter(kinds[teller(line)] for line in history.lines)
     expect(all(read[kind] for kind in KINDS), f"somebody read nothing: {read}")
     expect(len(producer.put) > seconds * 10, "too few records")
-    expect(all(story.done[what] for what in ("kill", "stop", "restart", "split", "merge")), f"too little: {story.done}")
     print(f"     {len(producer.put)} records of {KEYS} keys, 0 lost; " +
           ", ".join(f"{n} {what}" for what, n in sorted(story.done.items())))
     print(f"     {verdict.epochs} epochs, {verdict.samples} looks, {verdict.repeats} repeats "
