@@ -170,7 +170,8 @@ def python_runtimes():
         there = subprocess.run([own, "-c", "import importlib.util as u, sys; print(*(n for n in sys.argv[1:] if u.find_spec(n)))",
                                 *PYTHON_NEIGHBOURS], capture_output=True, text=True, check=True).stdout.split()
         ways = [way for way in PYTHON_WAYS if way[1] != "uvloop" or "uvloop" in there]
-        runtimes.append(Runtime(f"CPython {full}", "python", [own, "-X", "dev", os.path.join(HERE, "cell.py")], there,
+        name = f"CPython {full}" + ("t" if version.endswith("t") else "")
+        runtimes.append(Runtime(name, "python", [own, "-X", "dev", os.path.join(HERE, "cell.py")], there,
                                 {"PYTHONPATH": package, "PYTHONWARNINGS": "ignore::ResourceWarning"}, ways))
     return runtimes
 
@@ -239,13 +240,17 @@ class Matrix:
                 self.working[key] = known
         return known
 
-    def shares_libcurl(self, cell):
+    @staticmethod
+    def shares_libcurl(alone):
         """Whether the package uses a libcurl that others can load too."""
-        running = self.alone[cell.runtime.name, cell.way[0]]
-        return running["libcurl"]["file"] != running["sloop"]["file"]
+        return alone["libcurl"]["file"] != alone["sloop"]["file"]
 
     def judge(self, cell):
         """Returns ("ok" or "refused" or "n/a" or "FAIL", why)."""
+        place = cell.runtime.name, cell.way[0]
+        alone = self.alone.get(place)  # written before the others are run
+        if alone is None and cell.neighbour != "none":
+            return "FAIL", "not run: the cell without a neighbour, which this is held against, failed"
         working = self.working_in(cell.runtime, cell.way)
         if cell.neighbour == ALL:
             names = [name for name in working if (name, cell.when) not in REFUSED]
@@ -257,7 +262,7 @@ class Matrix:
             names = [cell.neighbour]
         status, said = self.run(cell, names, cell.when)
         expected = REFUSED.get((cell.neighbour, cell.when))
-        if expected and self.shares_libcurl(cell):
+        if expected and self.shares_libcurl(alone):
             right = status == 1 and expected in said
             return ("refused", "") if right else ("FAIL", f"it was not refused: {status} {said[-1500:]}")
         if status != 0:
@@ -266,9 +271,9 @@ class Matrix:
         for way, got in zip(("plainly", "with leases"), told["read"]):
             if got != self.put:
                 return "FAIL", f"{way} it read {len(got)} records, not the {len(self.put)} that were put"
-        with self.lock:
-            alone = self.alone.setdefault((cell.runtime.name, cell.way[0]), told["running"])
-        if told["running"] != alone:
+        if cell.neighbour == "none":
+            self.alone[place] = told["running"]
+        elif told["running"] != alone:
             return "FAIL", f"other copies ran: {told['running']}, alone {alone}"
         return "ok", ""
 
@@ -284,6 +289,18 @@ def table_of(runtime, results):
     return "\n".join(lines)
 
 
+def key_of(cell):
+    return Cell(cell.runtime.name, cell.neighbour, cell.way[0], cell.when)
+
+
+def chosen_of(runtime, only):
+    """The cells that have all the words, and those without a neighbour of the same ways, which they are held against."""
+    cells = list(cells_of(runtime))
+    chosen = [cell for cell in cells if all(word in " ".join(key_of(cell)) for word in only)]
+    ways = {cell.way for cell in chosen}
+    return [cell for cell in cells if cell in chosen or (cell.neighbour == "none" and cell.way in ways)]
+
+
 def run_all(runtimes, only):
     results = {}
     with tempfile.TemporaryDirectory() as folder, Box(2, *NO_LIMITS, "-X", "sandbox.reads_per_second=0") as box:
@@ -295,15 +312,12 @@ def run_all(runtimes, only):
         matrix = Matrix(box, front, put)
 
         def one(cell):
-            key = Cell(cell.runtime.name, cell.neighbour, cell.way[0], cell.when)
-            alone = cell.neighbour == "none" and only and only[0] in cell.runtime.name
-            if alone or all(word in " ".join(key) for word in only):
-                verdict, why = results[key] = matrix.judge(cell)
-                print(f"{verdict:7} {', '.join(key)}" + "".join(f"\n     {line}" for line in why.splitlines()), flush=True)
+            key = key_of(cell)
+            verdict, why = results[key] = matrix.judge(cell)
+            print(f"{verdict:7} {', '.join(key)}" + "".join(f"\n     {line}" for line in why.splitlines()), flush=True)
 
         for runtime in runtimes:
-            cells = list(cells_of(runtime))
-            for cell in cells:
+            for cell in (cells := chosen_of(runtime, only)):
                 if cell.neighbour == "none":
                     one(cell)  # first: what runs alone is what the others are held against
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
@@ -320,7 +334,7 @@ def write_page(runtimes, results):
         head, *sections = re.split(r"(?m)^## ", file.read())
     tables = {section.split("\n", 1)[0].rsplit(",", 1)[0]: "## " + section.rstrip() for section in sections}
     for runtime in runtimes:
-        cells = [Cell(runtime.name, cell.neighbour, cell.way[0], cell.when) for cell in cells_of(runtime)]
+        cells = [key_of(cell) for cell in cells_of(runtime)]
         if all(cell in results for cell in cells):
             counts = collections.Counter(results[cell][0] for cell in cells)
             told = ", ".join(f"{n} {word}" for word, n in sorted(counts.items()))
@@ -330,7 +344,7 @@ def write_page(runtimes, results):
 
 
 def order_of(name):
-    return [int(word) if word.isdigit() else word for word in re.split(r"[ .]", name)]
+    return [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", name)]
 
 
 def main():
