@@ -170,6 +170,7 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   (void)s, (void)status;
   *c->link = c->next;
   if (c->next) c->next->link = c->link;
+  if (!w->first) nd_slabs_free(w);
   nd_op_free(c->listing);
   c->listing = NULL;
   TELL(w, handler, ND_CLOSED, nd_null);

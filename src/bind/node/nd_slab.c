@@ -2,7 +2,8 @@
  *
  * malloc gives a block of this size back to the system at each collection, and page faults then cost a tenth
  * of the CPU time of reading. A slab may be used again only after its finalizer: a record or a `data` that
- * the user keeps still reads it. At the tip of a stream all slabs that wait for use are freed. */
+ * the user keeps still reads it. All slabs that wait for use are freed at the tip of a stream, and when the
+ * last consumer has closed. */
 #include "bind/node/nd_native.h"
 
 #define SMALLEST 65536u      /* a slab of size class k has SMALLEST << k bytes */

@@ -391,6 +391,35 @@ test('memory of a batch is used again only when nothing that was kept reads it',
   for (const [sequence, one] of kept) assert.strictEqual((one.data ?? one).toString(), texts.get(sequence));
 });
 
+test('what is kept for later batches is freed when the last consumer is stopped behind the tip', async () => {
+  const name = await box.stream(8); // 2 MB a second each
+  await box.put(1000, name, { size: 30000 });
+  const { out } = await run(box, `
+    import { Consumer } from 'sloop';
+    const later = () => new Promise((resolve) => setImmediate(resolve));
+    const grownBy = async (records) => {
+      const before = process.memoryUsage.rss();
+      const consumer = new Consumer(process.argv[2], { start: 'oldest', batchRecordsMax: 25, batchesOutMax: 50, bufferedBytesMax: 40e6 });
+      let [kept, n] = [[], 0];
+      for await (const batch of consumer) {
+        kept.push(batch);
+        n += batch.length;
+        if (n >= records) break;
+      }
+      kept = null;
+      for (let i = 0; i < 4; i++) {
+        global.gc();
+        await later();
+      }
+      await consumer.stop();
+      return process.memoryUsage.rss() - before;
+    };
+    await grownBy(25);
+    console.log(await grownBy(750)); // some 30 slabs of 1 MiB
+  `, { args: [name], flags: ['--expose-gc'], env: { MALLOC_MMAP_THRESHOLD_: '60000' } }); // what is freed goes back to the system
+  assert.ok(Number(out) < 10e6, `${out.trim()} bytes are left`);
+});
+
 test('memory stays flat over short-lived consumers', { skip: !global.gc && 'needs --expose-gc' }, async () => {
   const name = await box.stream(2);
   await box.put(500, name);
