@@ -23,8 +23,9 @@
 # tree can be released.
 #
 # SLOOP_DEPENDENCIES: a folder with what dependencies.sh has built, one folder a triple; else they are built in the work
-# folder. SLOOP_CPUS: "x86_64 aarch64" unless given. SLOOP_PYTHONS: "python3" unless given; from 3.11 on one makes the wheel
-# for all later ones, 3.9 and 3.10 make each their own, for this CPU alone. SLOOP_WORK: the work folder, else a new one in /var/tmp.
+# folder. SLOOP_CPUS: "x86_64 aarch64" unless given; i686 and s390x have no modules for Python and Node. SLOOP_PYTHONS: "python3"
+# unless given; from 3.11 on one makes the wheel for all later ones, 3.9 and 3.10 make each their own, for this CPU alone.
+# SLOOP_WORK: the work folder, else a new one in /var/tmp.
 set -eu
 umask 022
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -150,8 +151,15 @@ build_module() { # build_module NAME TARGET FOLDER PATTERN: builds a target, and
   "$(sed -n "s/^strip = '\(.*\)'/\1/p" "$prefix/sloop.ini")" --strip-unneeded "$3"/$4
 }
 
+has_glibc() { # has_glibc CPU PART: whether dependencies.sh makes the libraries that modules for that CPU have inside
+  ! grep -q "^  $1-linux-gnu)" "$root/src/pack/dependencies.sh" || return 0
+  tell "$2: nothing for $1: dependencies.sh makes no libraries for its glibc"
+  return 1
+}
+
 make_python() {
   for cpu in $cpus; do
+    has_glibc "$cpu" python || continue
     for python in ${SLOOP_PYTHONS:-python3}; do
       tag=$("$python" -c 'import sys; print("%d%02d" % sys.version_info[:2])')
       if [ "$tag" -lt 311 ] && [ "$cpu" != "$(uname -m)" ]; then
@@ -171,11 +179,16 @@ make_python() {
 make_node() {
   binaries=
   for cpu in $cpus; do
+    has_glibc "$cpu" node || continue
     case $cpu in x86_64) arch=x64 ;; aarch64) arch=arm64 ;; *) die "node has no name here for $cpu" ;; esac
     set_up_module "node-$cpu" "$cpu" -Dnode=enabled -Dsqlite=disabled
     build_module "node-$cpu" node-package "$work/node-$cpu/src/bind/node" sloop.node
     binaries="$binaries linux-$arch=$work/node-$cpu/src/bind/node/sloop.node"
   done
+  if [ -z "$binaries" ]; then
+    tell "node: no package, for it would have no binary"
+    return
+  fi
   quietly node-sources node "$source/src/bind/node/install.js" --sources
   # shellcheck disable=SC2086 # a list of words
   python3 src/pack/npm.py --version "$version" --package "$source/src/bind/node" --license LICENSE --folder "$folder" $binaries >&2
