@@ -287,6 +287,24 @@ def every_script_can_be_read_by_a_shell():
 
 
 @test
+def a_release_whose_program_starts_no_sandbox_is_no_endless_try():
+    for program, said in ((None, "try: no "), ("#!/bin/sh\necho it is broken >&2\nexit 3\n", "it is broken")):
+        with tempfile.TemporaryDirectory() as folder:
+            open(os.path.join(folder, "sloop-9.8.7.tgz"), "wb").close()
+            if program:
+                file = os.path.join(folder, f"stream-tail-9.8.7-linux-{os.uname().machine}")
+                with open(file, "w", encoding="utf-8") as script:
+                    script.write(program)
+                os.chmod(file, 0o755)
+            done = run("sh", os.path.join(PACK, "try.sh"), folder, "node", "python")
+            out = done.out.decode()
+            equal(done.code, 1, out, done.err)
+            for what in ("node: a sandbox of the static program", "python: a sandbox of the static program, behind TLS"):
+                check(f"FAIL {what}\n" in out, out)
+            check(said in out and out.endswith("2 failed\n"), out, done.err)
+
+
+@test
 def the_recipes_have_the_version_and_nothing_else_to_fill_in():
     recipes = [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(PACK, "recipes")) for name in names
                if name.endswith(".in")]
