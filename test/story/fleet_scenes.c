@@ -494,6 +494,34 @@ TEST(a_take_comes_again_much_later) {
   for (seed = 1; seed <= 12; seed++) late_take();
 }
 
+/* The copy comes when nobody has the lease, and the last owner is gone: nothing but the epoch tells that it is
+ * old. */
+static void late_free(void) {
+  fw_world *w = world(1);
+  w->producing = 0;
+  w->faults.doubled_ppm = 1000000;
+  w->faults.late_us = 60 * FW_S;
+  start(w, 1);
+  settle(w, 15 * FW_S);
+  change_hands(w, 2);
+  w->faults.doubled_ppm = 0;
+  uint64_t epoch = w->shards[0].epoch;
+  CHECK(epoch > 1);
+  slp_fleet_stalled(w->nodes[0]->fleet, slp_str_of(w->shards[0].id));
+  run(w, 300000);
+  CHECK(fw_owner_of(w, 0) < 0);
+  fw_kill(w, 0);
+  run(w, 70 * FW_S);
+  CHECK(fw_owner_of(w, 0) < 0);
+  CHECK(w->shards[0].epoch >= epoch);
+  fw_start(w, 1, "w1", 0);
+  settle(w, 30 * FW_S);
+  finish(w);
+}
+TEST(a_take_comes_again_when_the_lease_is_free) {
+  for (seed = 1; seed <= 12; seed++) late_free();
+}
+
 static void late_retake(void) {
   fw_world *w = take_anew(1000000);
   change_hands(w, 7);
@@ -704,7 +732,10 @@ TEST(an_idle_fleet_writes_heartbeats_only) {
 static const struct {
   const char *name;
   void (*once)(void);
-} hunted[] = {{"slow_user", slow_user}, {"late_take", late_take}, {"late_retake", late_retake}};
+} hunted[] = {{"slow_user", slow_user},
+              {"late_take", late_take},
+              {"late_free", late_free},
+              {"late_retake", late_retake}};
 
 /* fleet_scenes --part "NAME FIRST LAST": that scene with each of these seeds, for test/swarm/mutants_hunt.py. */
 static int play(const char *part) {

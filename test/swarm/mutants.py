@@ -51,7 +51,7 @@ MUTANTS = [
   ("no_batch_is_acknowledged", "herd", "a leased shard's end is saved when no batch of it is out"),
   ("old_read_is_proof", "herd", "what was read of a worker before its new life speaks against it"),
   ("other_parent_is_itself", "herd_kcl herd", "the adjacent parent takes itself for the other one"),
-  ("free_take_unseen", "late_take herd", "a free lease is taken whatever its epoch"),
+  ("free_take_unseen", "late_free herd", "a free lease is taken whatever its epoch"),
   ("skew_adds_up", "swarm herd", "each call that the service finds wrong adds its clock's error"),
   # And more of the first hand.
   ("beat_behind_reading", "herd", "heartbeats are sent only when there is something to hand out"),

@@ -88,7 +88,7 @@ PROGRAMS = {"swarm": (swarm, 3000, 3000), "herd": (herd, 2000, 100), "herd_kcl":
             "herd_named": (herd_named, 2000, 100),
             "herd_push": (herd_push, 2000, 100), "herd_changes": (herd_changes, 2000, 100),
             "herd_command": (herd_command, 2000, 100), "herd_drain": (herd_drain, 2000, 100),
-            "slow_user": (scene("slow_user"), 60, 20), "late_take": (scene("late_take"), 60, 20),
+            "slow_user": (scene("slow_user"), 60, 20), "late_take": (scene("late_take"), 60, 20), "late_free": (scene("late_free"), 60, 20),
             "late_retake": (scene("late_retake"), 60, 20),
             "refused": (scene("refused", "fleet_refused"), 60, 20), "scene_progress": (scenes, 1, 1)}
 
