@@ -478,13 +478,19 @@ static void change_hands(fw_world *w, int times) {
   }
 }
 
-static void late_take(void) {
+/* One worker at work, of whose writes a copy comes again within a minute. */
+static fw_world *with_late_copies(void) {
   fw_world *w = world(1);
   w->producing = 0;
   w->faults.doubled_ppm = 1000000;
   w->faults.late_us = 60 * FW_S;
   start(w, 1);
   settle(w, 15 * FW_S);
+  return w;
+}
+
+static void late_take(void) {
+  fw_world *w = with_late_copies();
   w->faults.doubled_ppm = 0;
   change_hands(w, 7);
   CHECK(w->shards[0].epoch > 1);
@@ -497,12 +503,7 @@ TEST(a_take_comes_again_much_later) {
 /* The copy comes when nobody has the lease, and the last owner is gone: nothing but the epoch tells that it is
  * old. */
 static void late_free(void) {
-  fw_world *w = world(1);
-  w->producing = 0;
-  w->faults.doubled_ppm = 1000000;
-  w->faults.late_us = 60 * FW_S;
-  start(w, 1);
-  settle(w, 15 * FW_S);
+  fw_world *w = with_late_copies();
   change_hands(w, 2);
   w->faults.doubled_ppm = 0;
   uint64_t epoch = w->shards[0].epoch;
