@@ -45,8 +45,8 @@ int slp_put_call_send(slp_put_call *c);
 /* Writes the service's error code and message about entry i to `why`. Secrets are hidden, because the words
  * may quote the request. "": the entry has no error. Valid until the next call is sent. */
 void slp_put_call_why(slp_put_call *c, size_t i, char why[SLP_PUT_WHY]);
-/* Returns 1 if a call that failed in this way may have put its records: it may have reached the service, and
- * no answer says what became of them. */
+/* Returns 1 if a call that failed with f may have put its records, because the call may have reached the
+ * service. Returns 0 if the call certainly put none. */
 int slp_put_call_may_have_put(const slp_fail *f);
 /* on_done will not be called; whether the records were put is not known */
 void slp_put_call_cancel(slp_put_call *c);

@@ -37,7 +37,7 @@ void slp_progress_tick(slp_progress *p, slp_cli_consumer *c);
 void slp_progress_end(const slp_args *args, const sloop_stats_t *at_end);
 /* Adds the statistics of one consumer to `sum`. Adds only the members that the lines of -v show. */
 void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one);
-/* The same for a consumer that reads no more: adds what it has read, but not where it stood at its end. */
+/* The same for a consumer that has stopped: adds its counts, but neither its lag nor its number of shards. */
 void slp_progress_add_past(sloop_stats_t *sum, const sloop_stats_t *one);
 
 #endif

@@ -203,7 +203,7 @@ int slp_batch_owned(slp_batch *b, size_t index) {
   SLP_CHECK(b->out && index < b->n);
   slp_consumer *c = b->consumer;
   if (!c || c->life == SLP_LIFE_CLOSING || !run_of(b, index)->buffered->shard) return -1;
-  /* A worker that has ended by itself keeps its shards, but writes no position of them any more. */
+  /* After a fatal error the worker still has its shards in memory, but writes no more positions. */
   if (c->leases && c->leases->ops->left(c->leases)) return -1;
   if (c->leases) c->leases->ops->gate(c->leases);
   return !c->suspended;

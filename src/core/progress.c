@@ -170,8 +170,8 @@ static void find_held_up(const slp_shard *s, slp_progress *ret) {
   is_doing(ret, s->consumer->sum.batches_out ? SLOOP_SHARD_WAITS_FOR_YOU : SLOOP_SHARD_WAITS_FOR_ANOTHER, ms);
 }
 
-/* Returns 1 if the shard's lease is being given up, and the user still holds records of the shard. It is not
- * read any more, but another worker reads it only after the user has returned these records. */
+/* Returns 1 if the shard's lease is being given up, and the user still holds records of the shard. This
+ * worker reads the shard no more. Another worker begins when the user has returned these records. */
 static int is_leaving(const slp_shard *s) {
   return s->consumer->leases && s->lease.drain != SLP_DRAIN_NO && slp_queue_is_out(s);
 }

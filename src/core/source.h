@@ -127,12 +127,12 @@ struct slp_source {
   enum { SLP_NEWS_NONE, SLP_NEWS_GOOD, SLP_NEWS_WARNING, SLP_NEWS_TROUBLE } news;
   /* with SLP_NEWS_TROUBLE: in how many ms the source will try another way to get records; 0: never */
   uint64_t news_retry_ms;
-  /* the source that polls for a source that pushes, which owns it; NULL: this source polls itself */
+  /* In a source that pushes: its own source of the kind that polls, owned. NULL: this source polls itself. */
   slp_source *poll;
 };
 
-/* Returns the source that asks the service each time. A source that pushes answers a `locate` from what it
- * knows, and its `describe` may register its consumer. */
+/* Returns the source that polls. Commands of an operator use that one, because its `locate` asks the service,
+ * and its `describe` registers no consumer for enhanced fan-out. */
 static inline slp_source *slp_source_that_polls(slp_source *s) { return s->poll ? s->poll : s; }
 
 /* Returns 1 if the service can give an iterator for a time, in milliseconds or whole seconds. */

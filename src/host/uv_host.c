@@ -111,8 +111,9 @@ static void keep_loop_awake(slp_uv_host *u) {
  * handle. */
 static void on_timer(uv_timer_t *t) { keep_loop_awake(t->data); }
 
-/* A program may run the loop inside one of its callbacks, although libuv forbids that. No turn begins within
- * a turn: what is due runs when the callback has returned. */
+/* Runs a turn if one is due, unless a turn is under way already. That is so if a program calls uv_run()
+ * inside one of our callbacks, although libuv forbids it. The rest then runs after that callback has
+ * returned. */
 static void turn_if_due(slp_uv_host *u) {
   if (u->closing || u->host.in_turn || (!u->due && slp_list_empty(&u->host.ready))) return;
   u->due = 0;

@@ -43,8 +43,8 @@ typedef struct slp_member {
   uint64_t gone_since_us;
   uint64_t exact_us; /* when the last consistent read of the member's row was sent; 0: never */
   uint64_t used_us;  /* when slp_member_make was last called for the member */
-  /* Owned; made when this worker evicts the member for the first time; NULL before. Most members are evicted
-   * by nobody, and thousands of them may be remembered. */
+  /* Owned; made when this worker evicts the member for the first time; NULL before. A worker may remember
+   * thousands of members, and evicts few. So this memory is not taken for each member. */
   slp_eviction *eviction;
 } slp_member;
 

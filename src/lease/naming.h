@@ -35,7 +35,8 @@ void slp_namings_move(slp_list *all, slp_naming_state from, slp_naming_state to)
 /* Moves every naming in state SENT to state OVER. If is_here returns 0, the naming's shard is not open any
  * more, and its outcome is a failure. */
 void slp_namings_written(slp_list *all, int (*is_here)(void *ctx, slp_str shard), void *ctx);
-/* Moves every naming to state OVER; the outcome of those that were not OVER is `status`. */
+/* Moves every naming to state OVER. A naming that was OVER already keeps its outcome; the others get
+ * `status`. */
 void slp_namings_end(slp_list *all, int status);
 /* Removes the oldest naming, or with over 1 the oldest one in state OVER. *ret is a copy of it without link
  * and shard. Returns 1, or 0 if there is none. */

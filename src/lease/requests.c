@@ -203,8 +203,9 @@ static int reopen_shard(slp_leased *ld, slp_reopening *r) {
   if (bad) return bad;
   s = slp_lineage_get(c, id);
   s->lease.held_us = r->held_us;
-  /* A new shard is paused if all are, although the user may have resumed this one. What the user has asked of
-   * all shards since then is asked of this one too. */
+  /* A new shard is paused if all shards are. If the user has paused or resumed all shards since this one was
+   * removed, it stays like that. Otherwise the shard gets back its own state: the user may have resumed this
+   * shard alone. */
   if (s->paused != r->paused && c->paused_all == r->paused_all) slp_consumer_pause(c, r->shard, r->paused);
   return 0;
 }

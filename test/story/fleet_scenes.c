@@ -500,8 +500,8 @@ TEST(a_take_comes_again_much_later) {
   for (seed = 1; seed <= 12; seed++) late_take();
 }
 
-/* The copy comes when nobody has the lease, and the last owner is gone: nothing but the epoch tells that it is
- * old. */
+/* The copy of a TAKE comes when the lease has no owner and the last owner is dead. The epoch alone shows that
+ * the copy is old. */
 static void late_free(void) {
   fw_world *w = with_late_copies();
   change_hands(w, 2);

@@ -1450,7 +1450,7 @@ static void end_by_itself(worker *w) {
   w->s->consumer->leases->ops->end(w->s->consumer->leases, &f);
 }
 
-/* Its leases are not released, but nothing is written any more. */
+/* After a fatal error a worker does not release its leases, but it writes no more positions. */
 STORY_OF_BOTH(no_acknowledgement_counts_once_the_consumer_has_ended) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 60, 40);
@@ -1598,7 +1598,8 @@ static void on_registered(sloop_admin_t *a, int status, const sloop_registered_t
   w->save_status = status;
 }
 
-/* A source that pushes answers from what it knows, and registers its consumer when it describes the stream. */
+/* With push the consumer's own source does not ask the service about a position, and registers a consumer for
+ * enhanced fan-out. An operator's request must ask the service, and register no consumer. */
 STORY_OF_BOTH(an_operators_requests_ask_the_service_also_where_records_are_pushed) {
   static const sloop_retrieval_t ways[] = {SLOOP_RETRIEVAL_POLL, SLOOP_RETRIEVAL_PUSH, SLOOP_RETRIEVAL_AUTO};
   crew_begin(c, seed, 2);

@@ -264,7 +264,8 @@ SCENE(when_the_one_that_gives_credentials_leaves_another_is_asked) {
   slp_user_free(&other);
 }
 
-/* Whenever it begins to close, which takes several turns because its stop waits: the other one is asked. */
+/* Closing takes several turns, because the callback of the stop is still due. In whatever turn the closing
+ * begins, the other consumer is asked for credentials. */
 SCENE(one_that_is_being_closed_is_not_asked_for_credentials) {
   (void)st;
   for (int events = 0; events < 40; events++) {

@@ -388,7 +388,7 @@ static void on_late_stop(sloop_t *s, int status, void *arg) {
   ((user *)arg)->stopped = 1;
 }
 
-/* The table can't be reached: neither the name that is being written nor those after it get into the row. */
+/* The lease table can't be reached, so no position that the user names is written. */
 STORY(a_worker_that_has_left_answers_every_name) {
   slp_world_put_many(g->w, g->stream, 20, 40);
   user *u = begin(g, 0);
@@ -408,7 +408,7 @@ STORY(a_worker_that_has_left_answers_every_name) {
 
 static void note_paused(const sloop_shard_stats_t *st, void *arg) { *(int *)arg = st->paused; }
 
-/* A pause of all and the end of it for one shard stay what they were when the shard is read again. */
+/* A shard that is read again stays resumed if all others are paused, and stays paused if it was. */
 STORY(a_shard_read_again_is_paused_as_before) {
   int paused = -1;
   slp_world_put_many(g->w, g->stream, 20, 40);

@@ -88,7 +88,7 @@ TEST(native_applications_are_told_by_app_and_stream) {
   end();
 }
 
-/* A drain is over when no worker that may live has a lease, and each has heard of it. */
+/* A drain is over when every worker that may live has heard of the drain, and has no lease any more. */
 TEST(an_application_is_drained_when_its_workers_have_stopped) {
   static const char *const obeys[] = {"obeys=0123456789abcdef:6", "obeys=0123456789abcdef:7"};
   for (int heard = 0; heard < 2; heard++) {

@@ -97,7 +97,7 @@ TEST(each_record_has_its_own_words) {
   slp_mem_drop(mem);
 }
 
-/* Which failures of a call leave it open whether its records were put. */
+/* After some failures it is certain that a call has put no record; after others it is not. */
 TEST(a_call_that_was_not_sent_has_put_nothing) {
   static const int unsent[] = {-ECONNREFUSED, -EHOSTUNREACH, -ENETUNREACH, -ENETDOWN,
                                -3008,         -3000,         SLOOP_ETLS,   SLOOP_EPROXY};

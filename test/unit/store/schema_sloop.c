@@ -61,7 +61,7 @@ static slp_position after(const char *seq, uint32_t sub) {
   return s;
 }
 
-/* The row's time says when all of it was true: a lag of before must not stay in it. */
+/* Readers take all values of a row for values of the row's time. So an old lag must be removed. */
 TEST(what_a_worker_no_longer_knows_leaves_its_row) {
   begin();
   DO(.kind = SLP_OPERATION_REGISTER, .id = S("w1"), .incarnation = S("b1"), .lease_ms = 10000,
